@@ -186,7 +186,7 @@ fn what_trades_places_is_there_with_its_partner() {
         ],
         ..Program::default()
     };
-    let graphs = Graphs::unknown(&program);
+    let graphs = Graphs::at_most(&program, &Sizes::default());
     let fit = |budget| {
         let target = Target::Device(&graphs);
         fit_on(&program, &Sizes::default(), (budget, target))

@@ -449,8 +449,8 @@ fn goes_through(program: &Program) {
     let limits = Limits::default();
     let program = Program::from_untrusted(&encode(program), &limits).unwrap();
     let sizes = TopologyArgs::default().sizes(&program);
-    let graphs = Graphs::unknown(&program);
-    for target in [Target::Host, Target::Device(&graphs)] {
+    let graphs = Graphs::at_most(&program, &sizes);
+    for target in [Target::Native, Target::Vir0, Target::Device(&graphs)] {
         let takes = footprint_on(&program, &sizes, target).unwrap();
         for budget in [
             takes.separate_bytes,
@@ -611,7 +611,7 @@ fn as_many_frontiers_as_there_can_be_go_through() {
         columns: vec![],
     };
     let sizes = topology.sizes(&program);
-    let graphs = Graphs::unknown(&program);
+    let graphs = Graphs::at_most(&program, &sizes);
     let takes = footprint_on(&program, &sizes, Target::Device(&graphs)).unwrap();
     let shared = fit_on(
         &program,

@@ -48,9 +48,9 @@ constants! {
     /// Frontiers of a fixpoint of the second kind at most.
     ROUNDS_FRONTIERS = 3;
     /// Edges above which a neighbour loop's range is summed up before the wave.
-    RANGE_HUB = 256;
+    RANGE_HUB = vyre_core::plan::device::RANGE_EDGES;
     /// Edges of one part of such a range.
-    RANGE_PART = 1024;
+    RANGE_PART = vyre_core::plan::device::RANGE_PART;
     /// Items that a warp must take to fill the lanes' first edges for it to take more than it has lanes.
     MORE_ITEMS = 18;
     /// Bytes of a word of code as the device has it.

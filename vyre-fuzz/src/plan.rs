@@ -6,7 +6,7 @@ use vyre_core::plan::arena::{self, Temporary, pack, temporaries};
 use vyre_core::plan::check;
 use vyre_core::plan::device::Graphs;
 use vyre_core::plan::fit::fit_on;
-use vyre_core::plan::footprint::{Allocation, Target, beside_bytes, footprint_on};
+use vyre_core::plan::footprint::{Allocation, Target, footprint_on};
 use vyre_core::plan::fuse::fuse;
 use vyre_core::plan::route::may_order;
 use vyre_core::plan::{pull, side};
@@ -37,16 +37,15 @@ pub(crate) fn plan_program(bytes: &[u8], tally: &mut Tally) {
         return tally.add("not verified");
     }
     let sizes = sizes(&program, choices);
-    let graphs = Graphs::unknown(&program);
+    let graphs = Graphs::at_most(&program, &sizes);
     for wave in &program.waves {
         let _claim = pull::claim(&program, wave);
         let _order = may_order(&program, wave);
     }
-    let _beside = beside_bytes(&program, &sizes);
     let _items = side::swept_items(&program, &sizes, &vec![3; program.fixpoints.len()], 9);
     let before = check::program(&program).len();
     let mut outcome = "planned";
-    for target in [Target::Host, Target::Device(&graphs)] {
+    for target in [Target::Native, Target::Vir0, Target::Device(&graphs)] {
         let takes = match footprint_on(&program, &sizes, target) {
             Ok(takes) => takes,
             Err(e) => {

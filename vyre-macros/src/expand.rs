@@ -10,11 +10,11 @@ use crate::editor;
 use crate::kernel::ParamKind;
 use crate::kernel::param::type_word;
 use crate::kernel::types::scalar_type;
-use crate::report::Report;
+use crate::report::{Report, listed, warned};
 use crate::tables::{Home, ModuleTables, NamedConstant, Tables, entry};
 use crate::tokens::{first_token, generated, source_text};
 use crate::turns::watched;
-use crate::wave_graph::build::Built;
+use crate::wave_graph::build::{Built, Missed};
 use crate::wave_graph::check::{Fields, Param, Slot, Sweep};
 use crate::wave_graph::graph::{
     Field, FieldKind, FixpointArgs, GENERATED, Graph, Host, Included, MaxRounds, Piece, Same, What,
@@ -24,6 +24,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::AttrStyle;
 use syn::ext::IdentExt;
+use vyre_core::plan::budget::Backend;
 use vyre_core::vir0::module::{Extent, Program, ReduceOp, Role};
 use vyre_core::vir0::scalar::Scalar;
 
@@ -38,6 +39,8 @@ pub(crate) struct Expansion<'a> {
     pub(crate) sweeps: &'a [Option<Sweep>],
     /// `None` after an error.
     pub(crate) skeleton: Option<&'a [u8]>,
+    /// Targets on which the budget cannot be met.
+    pub(crate) missed: &'a [Missed],
     /// Conditions are functions that rustc checks: there are no errors but those that it reports.
     pub(crate) conditions: bool,
     /// `#[kernel]`: the function and its arrays stand outside the generated module.
@@ -54,6 +57,7 @@ impl Built<'_> {
             tables: &self.tables,
             sweeps: &self.sweeps,
             skeleton: self.skeleton.as_deref(),
+            missed: &self.missed,
             conditions: false,
             standalone: false,
         }
@@ -72,12 +76,12 @@ pub(crate) fn module(x: &Expansion<'_>, report: Report) -> TokenStream {
     let (pass, glue) = x.pass(&report);
     let names = x.names();
     let (records, shared) = (x.records(), x.shared());
-    let errors = report.errors();
+    let (errors, budget) = (report.errors(), x.budget());
     let generated = beside_clashes(
         &x.graph.clashes,
         quote! { #names #records #shared #pass #glue },
     );
-    let module = x.scope(0, &report, &quote! { #errors #generated });
+    let module = x.scope(0, &report, &quote! { #errors #budget #generated });
     report.mended(module, &x.private())
 }
 
@@ -206,6 +210,36 @@ impl Expansion<'_> {
             }
             #(#inner)*
         }
+    }
+
+    /// A warning where some targets cannot meet the budget, and an error where those are all. `vyre` knows which targets
+    /// it is compiled for.
+    fn budget(&self) -> TokenStream {
+        if self.skeleton.is_none() || self.missed.is_empty() {
+            return TokenStream::new();
+        }
+        let span = self.graph.options.budget_span;
+        let said = |missed: &[&Missed]| {
+            let (name, needed) = (&self.program.name, listed(missed));
+            format!(
+                "a session of the largest graph does not fit the budget of `{name}` on every target: {needed}"
+            )
+        };
+        let all: Vec<&Missed> = self.missed.iter().collect();
+        let with_cuda = warned(span, "budget", &said(&all));
+        let of_host = |m: &&&Missed| m.backend != Backend::Cuda;
+        let host: Vec<&Missed> = all.iter().filter(of_host).copied().collect();
+        let targets_of_host = Backend::ALL.len() - 1;
+        let without = match host.len() {
+            0 => TokenStream::new(),
+            missed if missed < targets_of_host => warned(span, "budget", &said(&host)),
+            _ => {
+                let message = format!("{}; no other target is compiled in", said(&host));
+                quote_spanned! { span => ::core::compile_error! { #message } }
+            }
+        };
+        let krate = &self.graph.options.krate;
+        quote! { #krate::__where_cuda! { { #with_cuda } { #without } } }
     }
 
     pub(crate) fn private(&self) -> TokenStream {

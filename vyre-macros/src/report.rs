@@ -264,17 +264,7 @@ impl Report {
         if self.errors.is_empty() && self.left.is_empty() {
             let warnings = self.warnings.iter();
             return warnings
-                .map(|(span, name, note)| {
-                    let (item, used) =
-                        (Ident::new(name, Span::call_site()), Ident::new(name, *span));
-                    quote! {
-                        const _: () = {
-                            #[deprecated(note = #note)]
-                            const #item: () = ();
-                            let _ = #used;
-                        };
-                    }
-                })
+                .map(|(span, name, note)| warned(*span, name, note))
                 .collect();
         }
         self.errors
@@ -551,6 +541,18 @@ fn distance(a: &str, b: &str) -> usize {
         before = std::mem::replace(&mut last, row);
     }
     last[b.len()]
+}
+
+/// What makes rustc warn at a token, as [`Report::warning`] says.
+pub(crate) fn warned(span: Span, name: &str, note: &str) -> TokenStream {
+    let (item, used) = (Ident::new(name, Span::call_site()), Ident::new(name, span));
+    quote! {
+        const _: () = {
+            #[deprecated(note = #note)]
+            const #item: () = ();
+            let _ = #used;
+        };
+    }
 }
 
 /// `a, b and c`.

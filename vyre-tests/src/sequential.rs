@@ -40,7 +40,7 @@ impl Backend for Sequential {
         }
     }
     fn holder(&self, _: &Program, _: &TopologyArgs<'_>) -> Result<Holder, RunError> {
-        Ok(Holder::Host)
+        Ok(Holder::Vir0)
     }
     fn is_host(&self) -> bool {
         true
@@ -61,7 +61,7 @@ impl Backend for Backwards {
         Sequential.floor()
     }
     fn holder(&self, _: &Program, _: &TopologyArgs<'_>) -> Result<Holder, RunError> {
-        Ok(Holder::Host)
+        Ok(Holder::Vir0)
     }
     fn is_host(&self) -> bool {
         true
@@ -86,7 +86,7 @@ impl Backend for Shuffled {
         Sequential.floor()
     }
     fn holder(&self, _: &Program, _: &TopologyArgs<'_>) -> Result<Holder, RunError> {
-        Ok(Holder::Host)
+        Ok(Holder::Vir0)
     }
     fn is_host(&self) -> bool {
         true

@@ -107,6 +107,22 @@ pub use vyre_core::vir0::trap::{Part, Subject, Trap, TrapKind};
 pub use vyre_macros::wavegraph;
 pub use vyre_macros::{device, fixpoint, kernel, pass, wave, wave_graph};
 
+/// The first block where the feature `cuda` is on, the second where it is off. For expanded code, which cannot know.
+#[cfg(feature = "cuda")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __where_cuda {
+    ({ $($with:tt)* } { $($without:tt)* }) => { $($with)* };
+}
+
+/// As above.
+#[cfg(not(feature = "cuda"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __where_cuda {
+    ({ $($with:tt)* } { $($without:tt)* }) => { $($without)* };
+}
+
 /// What expanded code names. Not for anyone else.
 #[doc(hidden)]
 pub mod __private {

@@ -11,7 +11,7 @@ use vyre_core::dsl::columns::Column;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::check;
 use vyre_core::plan::fit::{FitError, fit_on};
-use vyre_core::plan::footprint::{Allocation, Footprint, FootprintError, footprint_on};
+use vyre_core::plan::footprint::{Allocation, FootprintError, footprint_on};
 use vyre_core::plan::memory::WaveBytes;
 use vyre_core::plan::route::{self, Need, Pressure};
 use vyre_core::run::args::{Args, TopologyArgs};
@@ -45,7 +45,7 @@ pub(crate) struct Memory {
     results_bytes: u64,
     /// Of a batch that is running, on a CPU: its results are there until it ends.
     kept: Kept,
-    /// Whose memory it is: a CPU's executor also holds what [`beside_bytes`] says.
+    /// Whose memory it is.
     pub(crate) holder: Holder,
     /// Of the scalars, those of the run that was checked last.
     pub(crate) sizes: Sizes,
@@ -90,7 +90,7 @@ impl Memory {
             let backend = runtime.implementation();
             Ok::<_, RunError>(
                 planned.sizes.parts != topology.sizes(&planned.program).parts
-                    || planned.holder != Holder::Host
+                    || !planned.holder.is_host()
                         && backend.holder(&planned.program, topology)? != planned.holder,
             )
         };
@@ -154,15 +154,14 @@ impl Memory {
             }
         }
         let mut allocation = Allocation::Separate;
-        let mut holder = Holder::Host;
+        // Without a budget, the shape of a graph decides nothing.
+        let mut holder = Holder::Native;
         let budgets = [program.manifest.budget_bytes, available_bytes];
         let mut need = None;
         if let Some(available) = budgets.into_iter().flatten().min() {
             holder = runtime.implementation().holder(&program, topology)?;
-            let beside = holder.beside_bytes(&program, &sizes);
-            let room = available.saturating_sub(beside);
-            let fitted = fit_on(&program, &sizes, (room, holder.target()));
-            let fitted = fitted.map_err(|e| with(refused(e), beside, available))?;
+            let fitted = fit_on(&program, &sizes, (available, holder.target()));
+            let fitted = fitted.map_err(refused)?;
             if program.schedule != fitted.schedule && program.manifest.proof.is_some() {
                 program.manifest.disprove(Stale::Program);
             }
@@ -171,7 +170,7 @@ impl Memory {
                 legal(&program)?;
             }
             allocation = fitted.allocation;
-            let needed = fits(&fitted.footprint, allocation, (beside, available))?;
+            let needed = fitted.footprint.bytes(allocation);
             need = Some(routes_need(&program, sizes.nodes, needed, available));
         }
         let start = route::choose(pressure, need.as_ref());
@@ -256,8 +255,10 @@ impl Memory {
         };
         let takes = footprint_on(program, &self.sizes, self.holder.target());
         let takes = takes.map_err(|e| refused(e.into()))?;
-        let beside = self.holder.beside_bytes(program, &self.sizes);
-        let needed = fits(&takes, self.allocation, (beside, available))?;
+        takes
+            .fit(available, self.allocation)
+            .map_err(|e| refused(e.into()))?;
+        let needed = takes.bytes(self.allocation);
         self.needed_bytes = needed;
         self.resident_bytes = takes
             .items
@@ -379,10 +380,7 @@ impl Memory {
 
     /// Takes room for the results of a batch on a CPU, or for as many of them as there is room for.
     pub(crate) fn keep_results(&mut self, program: &Program, queries: u64) {
-        let Some(available) = self
-            .available_bytes()
-            .filter(|_| self.holder == Holder::Host)
-        else {
+        let Some(available) = self.available_bytes().filter(|_| self.holder.is_host()) else {
             return;
         };
         let one = self.result_bytes(program);
@@ -462,36 +460,6 @@ pub(crate) fn legal(program: &Program) -> Result<(), RunError> {
     match check::program(program).first() {
         None => Ok(()),
         Some(wrong) => Err(RunError::Invalid(wrong.to_string())),
-    }
-}
-
-/// What a footprint takes with what is beside it.
-fn fits(
-    takes: &Footprint,
-    allocation: Allocation,
-    (beside_bytes, available_bytes): (u64, u64),
-) -> Result<u64, RunError> {
-    let room = available_bytes.saturating_sub(beside_bytes);
-    let fits = takes.fit(room, allocation);
-    fits.map_err(|e| with(refused(e.into()), beside_bytes, available_bytes))?;
-    let planned = match allocation {
-        Allocation::Separate => takes.separate_bytes,
-        Allocation::Shared => takes.shared_bytes,
-    };
-    Ok(planned.saturating_add(beside_bytes))
-}
-
-/// An error of a plan, with what is beside it.
-fn with(e: RunError, beside_bytes: u64, available_bytes: u64) -> RunError {
-    match e {
-        RunError::Memory {
-            what, needed_bytes, ..
-        } => RunError::Memory {
-            what,
-            needed_bytes: needed_bytes.saturating_add(beside_bytes),
-            available_bytes,
-        },
-        other => other,
     }
 }
 

@@ -24,7 +24,7 @@ use vyre_core::plan::session::{Counters, Profile, Readback};
 use vyre_core::plan::show::loops_text;
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::Args;
-use vyre_core::run::backend::{Executor, Holder, Opening, Progress, Resident};
+use vyre_core::run::backend::{Executor, Opening, Progress, Resident};
 use vyre_core::run::clock::Instant;
 use vyre_core::run::outcome::{Outcome, Report, give};
 use vyre_core::run::pass::{IntoTopology, Pass};
@@ -389,7 +389,7 @@ impl<P: Pass> Session<P> {
             true => memory.resident_bytes + had.saturating_sub(memory.lease.bytes()),
             false => had,
         };
-        if memory.holder == Holder::Host && !both.take(more) {
+        if memory.holder.is_host() && !both.take(more) {
             return Err(RunError::Memory {
                 what: "the topology does not fit beside the one before".to_owned(),
                 needed_bytes: memory.lease.bytes().saturating_add(more),

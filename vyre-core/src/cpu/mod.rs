@@ -50,7 +50,7 @@ impl Backend for Native {
     }
 
     fn holder(&self, _: &Program, _: &TopologyArgs<'_>) -> Result<Holder, RunError> {
-        Ok(Holder::Host)
+        Ok(Holder::Native)
     }
 
     fn is_host(&self) -> bool {
@@ -96,7 +96,7 @@ impl Backend for Vir0 {
     }
 
     fn holder(&self, _: &Program, _: &TopologyArgs<'_>) -> Result<Holder, RunError> {
-        Ok(Holder::Host)
+        Ok(Holder::Vir0)
     }
 
     fn is_host(&self) -> bool {

@@ -6,13 +6,15 @@
 //! | the same, where nodes have very many edges | a list of such nodes, whose edges all CTAs take together |
 //! | a `unique` frontier | a stamp for each node |
 //! | a topology with a lifted neighbour loop | lists of its long edge ranges and of its chunks of nodes |
+//! | sweeps that may pull | three bits for each node |
 //!
 //! Items of narrow rounds are kept on chip and take no memory; when they leave it, they go to the frontier's own list.
 //!
 //! The executor allocates by these figures and [`super::footprint`] counts by them, so that the two agree. What a
 //! launch has for itself is in neither: its tables and code, which fit a CTA's shared memory, and its control words.
 
-use crate::vir0::module::{Extent, FrontierId, ListId, Program, TopologyId, Wave};
+use crate::vir0::isa::Op;
+use crate::vir0::module::{Extent, FrontierId, Kernel, ListId, Program, TopologyId, Wave};
 use crate::vir0::scalar::Scalar;
 use crate::vir0::sizes::Sizes;
 
@@ -20,6 +22,10 @@ use crate::vir0::sizes::Sizes;
 pub const ALIGN: u64 = 256;
 /// Out-degree above which a frontier's item is a hub.
 pub const HUB_EDGES: u32 = 512;
+/// Out-degree above which a neighbour loop's edge range is taken in parts.
+pub const RANGE_EDGES: u32 = 256;
+/// Edges of such a part.
+pub const RANGE_PART: u32 = 1024;
 /// Items that carry their edge range at least, where the capacity allows.
 const RANGES: u64 = 1 << 16;
 /// Hubs that a frontier lists apart at most.
@@ -35,13 +41,54 @@ pub struct Graphs {
 }
 
 impl Graphs {
-    /// Where no graph is known: hubs in all of them, no lifted loops.
-    pub fn unknown(program: &Program) -> Graphs {
+    /// What decides of no graph of these sizes, or of fewer nodes and edges, that it takes more: hubs in all of them, and
+    /// the longest lists for every loop that may be lifted.
+    pub fn at_most(program: &Program, sizes: &Sizes) -> Graphs {
+        let edges = |t| sizes.resolve(program, Extent::Edges(t)).unwrap_or(0);
+        let waves = |t: TopologyId| {
+            let kernels = program.waves.iter();
+            let kernels = kernels.filter_map(|w| program.kernels.get(w.kernel.index()));
+            kernels.filter(|k| may_be_lifted(k, t)).count() as u64
+        };
+        let topologies = (0..program.topologies.len()).map(|t| TopologyId(t as u16));
+        let bytes =
+            topologies.map(|t| waves(t).saturating_mul(most_partition(sizes.nodes, edges(t))));
         Graphs {
             hubs: vec![true; program.topologies.len()],
-            partition_bytes: vec![0; program.topologies.len()],
+            partition_bytes: bytes.collect(),
         }
     }
+}
+
+/// Whether the kernel may have a loop over a node's edges that the device shares out among lanes.
+fn may_be_lifted(kernel: &Kernel, topology: TopologyId) -> bool {
+    let has = |op: Op| kernel.code.iter().filter(move |w| w.op == op as u8);
+    let mut begins = has(Op::CsrBegin);
+    has(Op::Loop).next().is_some() && begins.any(|w| w.resource() == topology.0)
+}
+
+/// Bytes of the partition of any graph with at most so many nodes and edges: a range has more than [`RANGE_EDGES`] edges,
+/// a part of a range up to [`RANGE_PART`], and two chunks of nodes that follow each other have 32 nodes or 256 edges.
+fn most_partition(nodes: u64, edges: u64) -> u64 {
+    let ranges = edges / (u64::from(RANGE_EDGES) + 1);
+    let parts = ranges.saturating_add(edges / u64::from(RANGE_PART));
+    // Larger graphs have larger chunks, up to 2,048 edges.
+    let by_edges = (edges / 128).min(16_448.max(edges / 1_024));
+    let chunks = (nodes / 32).saturating_add(by_edges).saturating_add(3);
+    let lists = [(ranges, 16), (parts, 8), (chunks, 4)];
+    let lists = lists.map(|(n, each)| n.saturating_mul(each));
+    let lists = lists.into_iter().fold(0, u64::saturating_add);
+    aligned(lists).saturating_add(aligned(parts.saturating_mul(8).max(1)))
+}
+
+/// Bytes of the bitmaps of sweeps that may pull: three, in whole tiles of such a sweep.
+pub fn pull_bytes(nodes: u64) -> u64 {
+    3 * aligned(bitmap_bytes(nodes))
+}
+
+/// Bytes of one of these bitmaps.
+pub fn bitmap_bytes(nodes: u64) -> u64 {
+    nodes.div_ceil(1024).max(1) * 128
 }
 
 /// The topology along which a frontier's edges are swept, whose ranges its items carry.

@@ -111,6 +111,21 @@ pub enum FitError {
 
 crate::debug_is_display!(FitError);
 
+impl FitError {
+    /// The least that it can take; `None` where that overflows.
+    pub fn needed_bytes(&self) -> Option<u64> {
+        match self {
+            FitError::Footprint(FootprintError::Overflow { .. }) => None,
+            FitError::Footprint(
+                FootprintError::Group { needed_bytes, .. }
+                | FootprintError::Run { needed_bytes, .. },
+            )
+            | FitError::Resident { needed_bytes, .. }
+            | FitError::Group { needed_bytes, .. } => Some(*needed_bytes),
+        }
+    }
+}
+
 fn named(names: &[String]) -> String {
     match names {
         [only] => format!("wave `{only}` alone"),
@@ -125,9 +140,9 @@ fn named(names: &[String]) -> String {
     }
 }
 
-/// A schedule and an allocation under the budget, on a CPU.
+/// A schedule and an allocation under the budget, on the native executor.
 pub fn fit(program: &Program, sizes: &Sizes, budget_bytes: u64) -> Result<Fit, FitError> {
-    fit_on(program, sizes, (budget_bytes, Target::Host))
+    fit_on(program, sizes, (budget_bytes, Target::Native))
 }
 
 /// A schedule and an allocation under the budget.
@@ -362,7 +377,7 @@ fn users(
     target: Target<'_>,
 ) -> impl Fn(Resource) -> Vec<usize> {
     let trades = match target {
-        Target::Host => None,
+        Target::Native | Target::Vir0 => None,
         Target::Device(_) => Some(lives::trades(program)),
     };
     let key = move |resource| match (resource, &trades) {

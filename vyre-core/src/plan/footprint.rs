@@ -6,8 +6,10 @@
 //! does. A length that is a named constant is known only in an assembled program ([`crate::vir0::module::Parts`]), not
 //! inside the macro.
 //!
-//! [`footprint`] is about a CPU, and so is what the macro plans by; [`footprint_on`] also about a CUDA device
-//! ([`Target`]).
+//! [`footprint_on`] says what a session takes on a [`Target`]: the resources of the program, and what the executor there
+//! holds beside them. The macros judge budgets by it, `PLAN` shows it, sessions lease it, and no executor holds more. It
+//! never falls as nodes or edges are added, so what it says of the largest graph bounds it for all graphs. [`footprint`]
+//! is about the native executor.
 //!
 //! ```
 //! use vyre_core::vir0::sizes::Sizes;
@@ -30,12 +32,9 @@
 //! ```
 
 use super::arena::{self, Temporary};
+use super::beside::beside_bytes;
 use super::device::{self, Shape};
 use super::lives::{Life, Lives};
-use super::pull;
-use crate::vir0::local::{Local, locals};
-use crate::vir0::module::Domain;
-use crate::vir0::module::{Buffer, put_together_bytes};
 use crate::vir0::module::{
     BufferId, Extent, FrontierId, ListId, Program, ReductionId, Resource, Role, TopologyId, WaveId,
 };
@@ -63,12 +62,14 @@ pub struct Group {
     pub live_bytes: u64,
 }
 
-/// Whose memory is counted.
+/// Who runs the program, and so whose memory is counted.
 #[derive(Clone, Copy, Debug)]
 pub enum Target<'a> {
-    /// The host's, where memory is taken and given back while the schedule runs.
-    Host,
-    /// A device's, with what its graphs decide: frontiers have more than their items, and what shares memory has a
+    /// The pass's own functions, on the host's threads. Memory is taken and given back while the schedule runs.
+    Native,
+    /// An interpreter on the host, as above.
+    Vir0,
+    /// A device, with what its graphs decide: frontiers have more than their items, and what shares memory has a
     /// place in one allocation ([`super::arena`]), where gaps may be left.
     Device(&'a device::Graphs),
 }
@@ -78,7 +79,9 @@ pub enum Target<'a> {
 pub struct Footprint {
     /// Topologies, buffers, frontiers, lists, reductions, in this order.
     pub items: Vec<Item>,
-    /// What is there during the whole run.
+    /// What the executor holds beside them, during the whole run.
+    pub beside_bytes: u64,
+    /// What is there during the whole run: some of the items, and what is beside all of them.
     pub resident_bytes: u64,
     /// In schedule order.
     pub groups: Vec<Group>,
@@ -133,17 +136,16 @@ pub enum FootprintError {
 crate::debug_is_display!(FootprintError);
 
 /// Bytes of an item number, an offset or an edge target.
-const INDEX_BYTES: u64 = 4;
+pub(super) const INDEX_BYTES: u64 = 4;
 /// Bytes of a reduction.
 const REDUCTION_BYTES: u64 = 8;
 
-/// What the program takes on a CPU with these sizes. A length that they do not know counts as nothing. The program must
-/// verify.
+/// What a session takes on the native executor with these sizes, as [`footprint_on`].
 pub fn footprint(program: &Program, sizes: &Sizes) -> Result<Footprint, FootprintError> {
-    footprint_on(program, sizes, Target::Host)
+    footprint_on(program, sizes, Target::Native)
 }
 
-/// What the program takes with these sizes. The program must verify.
+/// What a session takes with these sizes. A length that they do not know counts as nothing. The program must verify.
 pub fn footprint_on(
     program: &Program,
     sizes: &Sizes,
@@ -165,16 +167,19 @@ pub fn footprint_on(
             life,
         });
     }
-    takes.resident_bytes = wide.resident_bytes as u64;
+    takes.beside_bytes = beside_bytes(program, sizes, target);
+    let with_beside = |bytes: u64| bytes.saturating_add(takes.beside_bytes);
+    takes.separate_bytes = with_beside(takes.separate_bytes);
+    takes.resident_bytes = with_beside(wide.resident_bytes as u64);
     takes.peak_bytes = takes.resident_bytes;
     let groups = wide.groups.into_iter().zip(wide.live_bytes);
     for (waves, live_bytes) in groups {
-        let live_bytes = live_bytes as u64;
+        let live_bytes = with_beside(live_bytes as u64);
         takes.peak_bytes = takes.peak_bytes.max(live_bytes);
         takes.groups.push(Group { waves, live_bytes });
     }
     takes.shared_bytes = match target {
-        Target::Host => takes.peak_bytes,
+        Target::Native | Target::Vir0 => takes.peak_bytes,
         Target::Device(_) => {
             let arena = packed_bytes(program, &takes.items);
             takes.resident_bytes.saturating_add(arena)
@@ -196,7 +201,7 @@ fn packed_bytes(program: &Program, items: &[Item]) -> u64 {
     arena::pack(&temporaries.collect::<Vec<_>>(), device::ALIGN).bytes
 }
 
-/// A footprint of sizes that no memory has: for whoever shows them.
+/// What the resources take, without what is beside them, of sizes that no memory has: for whoever shows them.
 #[derive(Debug, Default)]
 pub(super) struct Wide {
     /// In the order of [`Footprint::items`].
@@ -215,7 +220,7 @@ pub(super) fn wide(
     target: Target<'_>,
 ) -> Result<Wide, FootprintError> {
     let lives = match target {
-        Target::Host => Lives::of(program),
+        Target::Native | Target::Vir0 => Lives::of(program),
         Target::Device(_) => Lives::in_place(program),
     };
     let known = |extent| sizes.resolve(program, extent).unwrap_or(0);
@@ -252,7 +257,9 @@ pub(super) fn wide(
                 let bytes = len.saturating_mul(b.scalar.size_bytes());
                 push(id, device::aligned(bytes), 1, life);
             }
-            Target::Device(_) | Target::Host => push(id, len, b.scalar.size_bytes(), life),
+            Target::Device(_) | Target::Native | Target::Vir0 => {
+                push(id, len, b.scalar.size_bytes(), life);
+            }
         }
     }
     for (i, x) in program.frontiers.iter().enumerate() {
@@ -260,7 +267,9 @@ pub(super) fn wide(
         let frontier = FrontierId(i as u16);
         let id = Resource::Frontier(frontier);
         match target {
-            Target::Host => push(id, len, 2 * x.item_bytes(), lives.frontiers[i]),
+            Target::Native | Target::Vir0 => {
+                push(id, len, 2 * x.item_bytes(), lives.frontiers[i]);
+            }
             Target::Device(graphs) => {
                 let shape = Shape::of_frontier(program, frontier, (sizes, graphs));
                 push(id, shape.passing_bytes(), 1, lives.frontiers[i]);
@@ -308,6 +317,14 @@ impl Footprint {
         self.groups.iter().position(fullest)
     }
 
+    /// What a session takes whose memory is taken like this.
+    pub fn bytes(&self, allocation: Allocation) -> u64 {
+        match allocation {
+            Allocation::Separate => self.separate_bytes,
+            Allocation::Shared => self.shared_bytes,
+        }
+    }
+
     /// Whether it fits; otherwise what is too large.
     pub fn fit(&self, budget_bytes: u64, allocation: Allocation) -> Result<(), FootprintError> {
         match allocation {
@@ -334,103 +351,10 @@ impl Footprint {
     }
 }
 
-/// What a CPU executor may hold beside the plan of [`footprint`].
-///
-/// * The items of a list or frontier are there a second time, of a frontier beside its two sides, while its memory
-///   grows, while what threads added each on their own is put in order, and while items of several fields are put
-///   together for the result. So are structs that are given, or made for the result.
-/// * A `unique` frontier has a stamp a node.
-/// * A sweep that may pull has two bits a node, and without a reverse graph looks for one with a number a node.
-/// * A sweep is cut into chunks, each of which has a state.
-pub fn beside_bytes(program: &Program, sizes: &Sizes) -> u64 {
-    let len = |extent| sizes.resolve(program, extent).unwrap_or(0);
-    let node_bytes = sizes.nodes.saturating_mul(4);
-    let lists = program.lists.iter();
-    let lists = lists.map(|l| len(l.capacity).saturating_mul(l.row_bytes()));
-    let frontiers = program.frontiers.iter().map(|f| {
-        let stamp_bytes = if f.unique { node_bytes } else { 0 };
-        let pushed = len(f.capacity).saturating_mul(f.row_bytes());
-        pushed.saturating_add(stamp_bytes)
-    });
-    let words = sizes.nodes.div_ceil(64);
-    let pulls = program.waves.iter().map(|wave| match wave.domain {
-        Domain::EdgesFrom(t, _) if pull::claim(program, wave).is_some() => {
-            let looks = pull::reverse(program, t).is_none();
-            (16 * words).saturating_add(if looks { node_bytes } else { 0 })
-        }
-        _ => 0,
-    });
-    let waves = program.waves.iter();
-    let swept = waves.map(|wave| wave.domain.most_items(program, len));
-    let shared = swept.filter(|&lanes| lanes > ALONE as u64).max();
-    let chunks = shared.unwrap_or(0).div_ceil(CHUNK as u64);
-    let buffers = program.buffers.iter();
-    let scalars: Vec<&Buffer> = buffers.filter(|b| b.of_structs().is_some()).collect();
-    let structs = scalars.chunk_by(|a, b| a.of_structs() == b.of_structs());
-    let structs = structs.map(|fields| match fields[0].role {
-        Role::Topology | Role::Input | Role::Output | Role::InOut => {
-            let scalars: Vec<_> = fields.iter().map(|b| b.scalar).collect();
-            len(fields[0].extent).saturating_mul(put_together_bytes(&scalars))
-        }
-        Role::Scratch => 0,
-    });
-    let states = locals(program).map(|local| state_bytes(program, sizes, &local));
-    let parts = lists
-        .chain(frontiers)
-        .chain(pulls)
-        .chain(structs)
-        .chain(states);
-    let parts = parts.fold(0, u64::saturating_add);
-    parts.saturating_add(chunks.saturating_mul(CHUNK_BYTES))
-}
-
-/// What the states take on which threads run the parts of a local fixpoint: of each, what its largest part takes, but
-/// no more than everything twice.
-fn state_bytes(program: &Program, sizes: &Sizes, local: &Local) -> u64 {
-    let Some(&Extent::Bounds(id, ..)) =
-        program.buffers.get(local.bounds.index()).map(|b| &b.extent)
-    else {
-        return 0;
-    };
-    let Some(parts) = sizes.parts.get(id.index()) else {
-        return 0;
-    };
-    let at_once = parts.count.min(MOST_PARTS_AT_ONCE as u64);
-    let graphs = program.topologies.len() as u64;
-    let part = Sizes {
-        nodes: parts.most_nodes.saturating_mul(at_once).min(sizes.nodes),
-        edges: sizes
-            .edges
-            .iter()
-            .map(|&e| parts.most_edges.saturating_mul(at_once).min(e))
-            .collect(),
-        scalars: sizes.scalars.clone(),
-        parts: Vec::new(),
-    };
-    let len = |extent| part.resolve(program, extent).unwrap_or(0);
-    let buffers = program
-        .buffers
-        .iter()
-        .filter(|b| local.cuts(program, b.extent));
-    let buffers = buffers.map(|b| len(b.extent).saturating_mul(b.scalar.size_bytes()));
-    let frontiers = local.frontiers(program).map(|f| {
-        let capacity = len(program.frontiers[f.index()].capacity);
-        capacity.saturating_mul(3 * INDEX_BYTES)
-    });
-    let csr = (part.nodes).saturating_add(part.edges.iter().copied().max().unwrap_or(0));
-    let csr = csr.saturating_mul(graphs * INDEX_BYTES);
-    buffers
-        .chain(frontiers)
-        .chain([csr])
-        .fold(0, u64::saturating_add)
-}
-
 /// Most parts that are run at once on a CPU: more threads have none.
 pub(crate) const MOST_PARTS_AT_ONCE: usize = 256;
 
-/// Largest sweep, in items or edges, that stays on the calling thread.
+/// Largest sweep of the native executor, in items or edges, that stays on the calling thread.
 pub(crate) const ALONE: usize = 8192;
 /// Items or edges of a chunk of a larger sweep.
 pub(crate) const CHUNK: usize = 4096;
-/// What a chunk has beside what it pushes and appends, at most.
-const CHUNK_BYTES: u64 = 512;

@@ -1,7 +1,8 @@
 //! Planners: pure functions from values to a plan, the same answer every time, ties broken by id.
 //!
 //! The macros call them at compile time, the runtime with real sizes. Planners do not call each other: whoever drives
-//! them hands what one finds out ([`barrier::Levels`], for instance) to the next. Only [`fit`] drives two others.
+//! them hands what one finds out ([`barrier::Levels`], for instance) to the next. Only [`fit`] and [`budget`]
+//! drive others.
 //!
 //! | planner | question |
 //! | --- | --- |
@@ -13,6 +14,7 @@
 //! | [`arena`] | where does what never lives at once lie in one memory, and when is it filled? |
 //! | [`device`] | what does a CUDA device have for a frontier besides its items? |
 //! | [`fit`] | which allocation, and which further barriers, bring a program under its budget? Drives [`footprint`] and [`memory`] |
+//! | [`budget`] | does every graph within a pass's limits meet its budget, target by target? Drives [`fit`] and [`device`] |
 //! | [`fuse`] | how do two programs run in one launch with the fewest barriers? |
 //! | [`route`] | does a sweep over a frontier start with a list or a bitmap, on one thread or all? |
 //! | [`passes`] | which passes and optimisations are worth running on a sample? |
@@ -45,6 +47,8 @@
 
 pub mod arena;
 pub mod barrier;
+mod beside;
+pub mod budget;
 #[cfg(feature = "exec")]
 pub mod cache;
 pub mod check;

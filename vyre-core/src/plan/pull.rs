@@ -60,7 +60,8 @@ pub fn claim(program: &Program, wave: &Wave) -> Option<Claim> {
     let Domain::EdgesFrom(_, frontier) = wave.domain else {
         return None;
     };
-    let claim = read(program, &program.kernels[wave.kernel.index()], frontier)?;
+    let kernel = program.kernels.get(wave.kernel.index())?;
+    let claim = read(program, kernel, frontier)?;
     let buffer = &program.buffers[claim.buffer.index()];
     let fixpoint = wave.fixpoint?;
     let swapped = program.fixpoints.iter().any(|f| {

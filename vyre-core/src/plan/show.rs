@@ -2,13 +2,13 @@
 //!
 //! Everything in it was decided at compile time; sizes are symbolic in nodes and edges.
 
-use crate::plan::footprint::{Footprint, Target, Wide, footprint, footprint_on, wide};
+use crate::plan::budget::{Backend, limits};
+use crate::plan::footprint::{Target, Wide, wide};
 use crate::plan::lives::Life;
 use crate::plan::{check, device, pull};
 use crate::vir0::disasm::class;
 use crate::vir0::find::loops;
 use crate::vir0::fingerprint::Fingerprint;
-use crate::vir0::local::locals;
 use crate::vir0::module::{
     Access, Agreement, BufferId, Domain, Extent, FixpointId, Frontier, FrontierId, LengthId, Mode,
     Parts, Program, Proviso, Reason, ReduceOp, Resource, Role, ScalarId, ScalarParam, Step,
@@ -290,9 +290,10 @@ pub(super) fn until(p: &Program, id: FixpointId) -> String {
 fn show_memory(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {
     writeln!(f, "\nmemory")?;
     let mut table = Table::default();
-    let at_limits = sizes.at_limits(p);
+    let at_limits = are_limited(p).then(|| wide(p, &limits(p), Target::Native).ok());
+    let at_limits = at_limits.flatten();
     let concrete =
-        |bytes: Option<u64>| bytes.map_or(String::new(), |b| format!("{} B", thousands(b)));
+        |bytes: Option<u128>| bytes.map_or(String::new(), |b| format!("{} B", thousands(b)));
     let resident = at_limits.as_ref().map(|l| l.resident_bytes);
     table.row([
         "  whole run",
@@ -308,20 +309,16 @@ fn show_memory(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {
             .map(|w| p.waves[w.index()].name.as_str())
             .collect();
         let label = format!("  group {i}: {}", shortened(&waves));
-        let live = at_limits.as_ref().map(|l| l.groups[i].live_bytes);
+        let live = at_limits.as_ref().map(|l| l.live_bytes[i]);
         table.row([&label, &size.to_string(), &concrete(live)]);
     }
     for (backend, size) in sizes.backends.iter().filter(|(b, _)| b.runs(p)) {
-        let on = format!("  {}", backend.name());
-        table.row([&on, &size.to_string(), &backend.at(p)]);
+        let on = format!("  on {}", backend.name());
+        table.row([&on, &size.to_string(), &most_of_session(p, *backend)]);
     }
     table.write(f)?;
     if let Some(budget) = p.manifest.budget_bytes {
-        let peak = at_limits.map(|l| l.peak_bytes);
-        let peak = peak.map_or(String::new(), |b| {
-            format!("; {} B at the limits", thousands(b))
-        });
-        writeln!(f, "  budget {}{peak}", bytes(budget))?;
+        writeln!(f, "  budget {}", bytes(budget))?;
     }
     if let (None, None) = (p.manifest.max_nodes, p.manifest.max_edges) {
         return Ok(());
@@ -335,74 +332,47 @@ fn show_memory(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {
     writeln!(f, "  limits {}", limits.join(", "))
 }
 
-/// Backends that take as much as each other.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Backend {
-    Cpu,
-    Cuda,
-}
-
-impl Backend {
-    fn name(self) -> &'static str {
-        match self {
-            Backend::Cpu => "on native and vir0",
-            Backend::Cuda => "on cuda",
+/// All that is planned on a backend, nothing shared. On a device, lists of hubs and of lifted loops come to it, which
+/// depend on a graph's shape.
+fn all_planned(p: &Program, backend: Backend, sizes: &Sizes, wide: &Wide) -> u128 {
+    let planned: u128 = wide.items.iter().map(|&(_, bytes, _)| bytes).sum();
+    match backend {
+        Backend::Native | Backend::Vir0 => planned,
+        Backend::Cuda => {
+            let frontiers = (0u16..).zip(&p.frontiers);
+            let besides = |f| besides(p, FrontierId(f), sizes).unwrap_or(u64::MAX);
+            planned + frontiers.map(|(f, _)| u128::from(besides(f))).sum::<u128>()
         }
-    }
-
-    /// Whether it runs the program: no device has local fixpoints yet.
-    fn runs(self, p: &Program) -> bool {
-        match self {
-            Backend::Cpu => true,
-            Backend::Cuda => locals(p).next().is_none(),
-        }
-    }
-
-    /// All that is planned, nothing shared. On a device, lists of hubs and of lifted loops come to it, which depend on
-    /// a graph's shape.
-    fn all(self, p: &Program, sizes: &Sizes, wide: &Wide) -> u128 {
-        let planned: u128 = wide.items.iter().map(|&(_, bytes, _)| bytes).sum();
-        let frontiers = (0u16..).zip(&p.frontiers);
-        let besides = |f| besides(p, FrontierId(f), sizes).unwrap_or(u64::MAX);
-        match self {
-            Backend::Cpu => planned,
-            Backend::Cuda => planned + frontiers.map(|(f, _)| u128::from(besides(f))).sum::<u128>(),
-        }
-    }
-
-    /// What it takes at the limits at most, and where memory is shared if that is less.
-    fn at(self, p: &Program) -> String {
-        let Some(sizes) = limits_of(p).filter(|sizes| sizes.know(p)) else {
-            return String::new();
-        };
-        let graphs = device::Graphs::unknown(p);
-        let target = match self {
-            Backend::Cpu => Target::Host,
-            Backend::Cuda => Target::Device(&graphs),
-        };
-        let Ok(takes) = footprint_on(p, &sizes, target) else {
-            return String::new();
-        };
-        let mut text = format!("{} B", thousands(takes.separate_bytes));
-        if takes.shared_bytes < takes.separate_bytes {
-            let _ = write!(text, ", shared {} B", thousands(takes.shared_bytes));
-        }
-        text
     }
 }
 
-/// The largest graph that is allowed; `None` where limits are missing.
-fn limits_of(p: &Program) -> Option<Sizes> {
-    let edges = match p.manifest.max_edges {
-        Some(edges) => edges,
-        None if p.topologies.is_empty() => 0,
-        None => return None,
+/// The most that a session takes on a backend within the limits, where memory is shared if that is less, and whether it
+/// meets the budget.
+fn most_of_session(p: &Program, backend: Backend) -> String {
+    if !are_limited(p) {
+        return String::new();
+    }
+    let Ok(takes) = backend.takes(p) else {
+        return "more than 64 bits count".to_owned();
     };
-    Some(Sizes {
-        nodes: p.manifest.max_nodes?,
-        edges: vec![edges; p.topologies.len()],
-        ..Sizes::default()
-    })
+    let mut text = format!("at most {} B", thousands(takes.separate_bytes));
+    if takes.shared_bytes < takes.separate_bytes {
+        let _ = write!(text, ", shared {} B", thousands(takes.shared_bytes));
+    }
+    let budget = p.manifest.budget_bytes;
+    text += match budget.map(|budget| backend.fit(p, budget)) {
+        None => "",
+        Some(Ok(_)) => ": within the budget",
+        Some(Err(_)) => ": over the budget",
+    };
+    text
+}
+
+/// Whether the limits say how large everything may be.
+fn are_limited(p: &Program) -> bool {
+    let manifest = &p.manifest;
+    let edges = manifest.max_edges.is_some() || p.topologies.is_empty();
+    manifest.max_nodes.is_some() && edges && limits(p).know(p)
 }
 
 /// A few names, and how many more.
@@ -593,8 +563,8 @@ pub(super) struct Symbolic {
     pub(super) groups: Vec<Vec<WaveId>>,
     pub(super) group_sizes: Vec<Size>,
     pub(super) resident: Size,
-    /// All that each backend takes.
-    pub(super) backends: [(Backend, Size); 2],
+    /// All that each backend takes for them.
+    pub(super) backends: [(Backend, Size); 3],
 }
 
 impl Symbolic {
@@ -607,8 +577,8 @@ impl Symbolic {
             ..Sizes::default()
         };
         let ask = |sizes: &Sizes| {
-            let wide = wide(p, sizes, Target::Host).unwrap_or_default();
-            let all = [Backend::Cpu, Backend::Cuda].map(|b| b.all(p, sizes, &wide));
+            let wide = wide(p, sizes, Target::Native).unwrap_or_default();
+            let all = Backend::ALL.map(|b| all_planned(p, b, sizes, &wide));
             Probe { wide, all }
         };
         let none = ask(&nothing);
@@ -673,19 +643,10 @@ impl Symbolic {
                 .map(|g| size(&|x| x.wide.live_bytes[g]))
                 .collect(),
             resident: size(&|x| x.wide.resident_bytes),
-            backends: [
-                (Backend::Cpu, size(&|x| x.all[0])),
-                (Backend::Cuda, size(&|x| x.all[1])),
-            ],
+            backends: std::array::from_fn(|b| (Backend::ALL[b], size(&|x| x.all[b]))),
             lives: items.iter().map(|i| i.2).collect(),
             groups: groups.clone(),
         }
-    }
-
-    /// The footprint of the largest graph that is allowed; `None` where limits are missing or lengths are scalars.
-    fn at_limits(&self, p: &Program) -> Option<Footprint> {
-        let sizes = limits_of(p).filter(|sizes| sizes.know(p))?;
-        footprint(p, &sizes).ok()
     }
 }
 
@@ -725,7 +686,7 @@ fn with_quantities(p: &Program) -> Program {
 struct Probe {
     wide: Wide,
     /// By backend.
-    all: [u128; 2],
+    all: [u128; 3],
 }
 
 /// Lines of cells; each column is as wide as its widest cell, and the last is not padded.

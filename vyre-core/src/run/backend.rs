@@ -7,7 +7,7 @@
 use crate::dsl::columns::SliceMut;
 use crate::dsl::error::RunError;
 use crate::plan::device::Graphs;
-use crate::plan::footprint::{Allocation, Target, beside_bytes};
+use crate::plan::footprint::{Allocation, Target};
 use crate::plan::session::Counters;
 use crate::plan::side::Floor;
 use crate::plan::thresholds::Thresholds;
@@ -65,7 +65,7 @@ use std::sync::{Arc, Weak};
 ///         Floor { run_ns: 500.0, round_ns: 20.0, item_ns: 2.0 }
 ///     }
 ///     fn holder(&self, _: &Program, _: &TopologyArgs<'_>) -> Result<Holder, RunError> {
-///         Ok(Holder::Host)
+///         Ok(Holder::Vir0)
 ///     }
 ///     fn is_host(&self) -> bool {
 ///         true
@@ -183,8 +183,10 @@ pub struct Opening<'a> {
 /// Whose memory a session takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holder {
-    /// The host's, taken and given back while the schedule runs.
-    Host,
+    /// The host's, on which a pass's own functions run.
+    Native,
+    /// The host's, on which bytecode is interpreted.
+    Vir0,
     /// A device's, with what the graphs decide about it.
     Device(Arc<Graphs>),
 }
@@ -193,16 +195,17 @@ impl Holder {
     /// This memory as planners see it.
     pub fn target(&self) -> Target<'_> {
         match self {
-            Holder::Host => Target::Host,
+            Holder::Native => Target::Native,
+            Holder::Vir0 => Target::Vir0,
             Holder::Device(graphs) => Target::Device(graphs),
         }
     }
 
-    /// Bytes that are held beside the plan.
-    pub fn beside_bytes(&self, program: &Program, sizes: &Sizes) -> u64 {
+    /// Whether it is the host's, taken and given back while the schedule runs.
+    pub fn is_host(&self) -> bool {
         match self {
-            Holder::Host => beside_bytes(program, sizes),
-            Holder::Device(_) => 0,
+            Holder::Native | Holder::Vir0 => true,
+            Holder::Device(_) => false,
         }
     }
 }

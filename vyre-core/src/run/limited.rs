@@ -160,12 +160,7 @@ impl Sizing {
                 unreachable!("no budget was asked about: {e}")
             }
         };
-        let beside = self.holder.beside_bytes(&self.program, &self.sizes);
-        let planned = match self.allocation {
-            Allocation::Separate => takes.separate_bytes,
-            Allocation::Shared => takes.shared_bytes,
-        };
-        Ok(Some(planned.saturating_add(beside)))
+        Ok(Some(takes.bytes(self.allocation)))
     }
 
     fn check(&self) -> Result<(), RunError> {

@@ -10,7 +10,7 @@ use super::pass::Pass;
 use crate::buffer::{Event, Memory, Pinned};
 use crate::image::{Layout, Turn};
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::device::aligned;
+use vyre_core::plan::device::{aligned, bitmap_bytes, pull_bytes};
 
 impl Own {
     /// How each wave that may be turned round is, in the next run.
@@ -60,7 +60,7 @@ impl Own {
             let graph = &graphs[p.topology.index()];
             p.reverse.is_some() || matches!(graph.symmetric, Symmetric::Known(true))
         });
-        let bytes = 3 * aligned(bitmap_bytes(self.sizes.nodes));
+        let bytes = pull_bytes(self.sizes.nodes);
         if useful && self.bits.as_ref().is_none_or(|m| m.bytes() < bytes) {
             self.bits = match pass.device.memory_bytes()?.0 < bytes {
                 true => None,
@@ -107,9 +107,4 @@ impl Own {
         }
         Ok(())
     }
-}
-
-/// A bit for each node, in whole tiles of a sweep that pulls.
-pub(super) fn bitmap_bytes(nodes: u64) -> u64 {
-    nodes.div_ceil(1024).max(1) * 128
 }

@@ -13,6 +13,7 @@ use crate::report::{Report, listed};
 use crate::tables::Tables;
 use crate::tokens::source_text;
 use proc_macro2::Span;
+use std::fmt;
 use syn::Ident;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -21,8 +22,7 @@ use vyre_core::compile::effects;
 use vyre_core::compile::ir::Body;
 use vyre_core::compile::lower::{Literals, LowerError, lower};
 use vyre_core::plan;
-use vyre_core::plan::fit::fit;
-use vyre_core::plan::footprint::footprint;
+use vyre_core::plan::budget::{Backend, verdicts};
 use vyre_core::plan::hazard::join;
 use vyre_core::plan::lives::Life;
 use vyre_core::vir0::container::{encode, program_hash};
@@ -31,7 +31,6 @@ use vyre_core::vir0::module::{
     Access, Agreement, BufferId, Constant, Domain, Extent, Fixpoint, Kernel, KernelId, MAX_ROUNDS,
     Mode, Program, Reason, Reduction, Resource, Role, SiteId, Step, TopologyId, Wave, Why,
 };
-use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::verify::verify;
 
 /// Everything that the expansion needs. After an error only the declarations and what was recorded so far.
@@ -43,6 +42,25 @@ pub(crate) struct Built<'g> {
     pub(crate) sweeps: Vec<Option<Sweep>>,
     /// The encoded program when everything succeeded.
     pub(crate) skeleton: Option<Vec<u8>>,
+    /// The targets on which it cannot meet its budget, if there are others.
+    pub(crate) missed: Vec<Missed>,
+}
+
+/// A target on which a pass cannot meet its budget.
+pub(crate) struct Missed {
+    pub(crate) backend: Backend,
+    /// What it needs there at least; `None`: more than 64 bits count.
+    pub(crate) needed_bytes: Option<u64>,
+}
+
+impl fmt::Display for Missed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.backend.name();
+        match self.needed_bytes {
+            Some(bytes) => write!(f, "{name} needs at least {bytes} bytes"),
+            None => write!(f, "{name} needs more bytes than 64 bits count"),
+        }
+    }
 }
 
 /// Bodies and uses, collected scope by scope.
@@ -58,6 +76,7 @@ struct Builder<'g, 'r> {
     parts: Vec<Option<BufferId>>,
     sites: Vec<SiteId>,
     sweeps: Vec<Option<Sweep>>,
+    missed: Vec<Missed>,
 }
 
 /// Checks, lowers, orders and verifies.
@@ -83,6 +102,7 @@ pub(crate) fn build<'g>(
         parts: vec![None; scopes - 1],
         sites: vec![SiteId(0); scopes - 1],
         sweeps: Vec::new(),
+        missed: Vec::new(),
     };
     b.bodies.resize_with(graph.waves.len(), || None);
     b.sweeps.resize_with(graph.waves.len(), || None);
@@ -106,6 +126,7 @@ pub(crate) fn build<'g>(
         tables: b.tables,
         sweeps: b.sweeps,
         skeleton,
+        missed: b.missed,
     }
 }
 
@@ -560,9 +581,9 @@ impl Builder<'_, '_> {
         false
     }
 
-    /// Brings the schedule under the budget for the largest graph that is allowed. What is not known yet (a length that
-    /// is a scalar or a named constant, edges without a limit) counts as nothing: a session checks again with real
-    /// sizes.
+    /// Brings the schedule under the budget for the largest graph that is allowed, on the first target where that can be
+    /// done. What is not known yet (a length that is a scalar or a named constant, whose values are 0 here, edges without
+    /// a limit) counts as nothing: a session checks again with real sizes.
     fn fit(&mut self) -> Option<()> {
         let options = &self.graph.options;
         let program = &mut self.program;
@@ -572,45 +593,54 @@ impl Builder<'_, '_> {
         let Some(budget_bytes) = options.budget_bytes else {
             return Some(());
         };
-        let sizes = Sizes {
-            nodes: options.limits.nodes.unwrap_or(0),
-            edges: vec![options.limits.edges.unwrap_or(0); program.topologies.len()],
-            ..Sizes::default()
-        };
-        let planned = Program {
-            constants: Vec::new(),
-            ..program.clone()
-        };
-        match fit(&planned, &sizes, budget_bytes) {
-            Ok(fitted) => {
-                program.schedule = fitted.schedule;
-                Some(())
-            }
-            Err(e) => {
-                let largest = footprint(&planned, &sizes).ok().map(|takes| {
-                    let mut fields: Vec<(&str, u64)> = Vec::new();
-                    for item in takes.items.iter().filter(|i| i.life != Life::Never) {
-                        let name = program.field_of(item.resource);
-                        match fields.iter_mut().find(|(field, _)| *field == name) {
-                            Some((_, bytes)) => *bytes = bytes.saturating_add(item.bytes),
-                            None => fields.push((name, item.bytes)),
-                        }
-                    }
-                    fields.sort_by_key(|&(_, bytes)| std::cmp::Reverse(bytes));
-                    let fields = fields.iter().take(3);
-                    listed(fields.map(|(name, bytes)| format!("`{name}` takes {bytes} bytes")))
-                });
-                let help = largest.map_or_else(String::new, |l| format!("{l}; "));
-                self.report.error_help(
-                    options.budget_span,
-                    format!("`{}` cannot meet its budget: {e}", program.name),
-                    format!(
-                        "{help}raise the budget, lower the limits, or give a buffer a smaller type"
-                    ),
-                );
-                None
-            }
+        let verdicts = verdicts(program, budget_bytes);
+        let errors = verdicts.iter().filter_map(|v| {
+            let error = v.fit.as_ref().err()?;
+            Some((v.backend, error))
+        });
+        let missed = errors.clone().map(|(backend, e)| Missed {
+            backend,
+            needed_bytes: e.needed_bytes(),
+        });
+        let missed: Vec<Missed> = missed.collect();
+        if let Some(fitted) = verdicts.iter().find_map(|v| v.fit.as_ref().ok()) {
+            program.schedule = fitted.schedule.clone();
+            self.missed = missed;
+            return Some(());
         }
+        let least = errors.min_by_key(|(_, e)| e.needed_bytes().unwrap_or(u64::MAX));
+        let (backend, e) = least.expect("the host runs every program");
+        let largest = backend.takes(program).ok().map(|takes| {
+            let mut fields: Vec<(&str, u64)> = Vec::new();
+            for item in takes.items.iter().filter(|i| i.life != Life::Never) {
+                let name = program.field_of(item.resource);
+                match fields.iter_mut().find(|(field, _)| *field == name) {
+                    Some((_, bytes)) => *bytes = bytes.saturating_add(item.bytes),
+                    None => fields.push((name, item.bytes)),
+                }
+            }
+            fields.sort_by_key(|&(_, bytes)| std::cmp::Reverse(bytes));
+            let fields = fields.iter().take(3);
+            let fields = fields.map(|(name, bytes)| format!("`{name}` takes {bytes} bytes"));
+            let beside = takes.beside_bytes;
+            let beside =
+                (beside > 0).then(|| format!("what the executor holds beside them {beside} bytes"));
+            listed(fields.chain(beside))
+        });
+        let on = backend.name();
+        let largest = largest.map_or_else(String::new, |l| format!("on {on}, {l}; "));
+        self.report.error_help(
+            options.budget_span,
+            format!(
+                "`{}` cannot meet its budget on any target: on {on}, {e}",
+                program.name
+            ),
+            format!(
+                "{}; {largest}raise the budget, lower the limits, or give a buffer a smaller type",
+                listed(&missed)
+            ),
+        );
+        None
     }
 
     /// The waves, before they are ordered.

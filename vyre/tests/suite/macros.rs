@@ -10,7 +10,7 @@ use vyre_tests::graphs::{UNSEEN, chain, grid};
 /// Breadth-first search from one node.
 ///
 /// The example of the design.
-#[wave_graph(limits(nodes = 16_000_000, edges = 256_000_000), budget = "4 GiB")]
+#[wave_graph(limits(nodes = 16_000_000, edges = 256_000_000), budget = "5 GiB")]
 #[pass(id = "reach.bfs", min_frontier_items = 1_000, min_reuse = 4, unproven)]
 pub(crate) mod bfs {
     pub(crate) struct Data {

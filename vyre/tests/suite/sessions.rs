@@ -192,11 +192,13 @@ fn search_bytes(runtime: &Runtime) -> u64 {
     // 20,004 bytes of graph, 4,000 of distances, 8 a node and edge of frontier.
     let resident = 20_004 + 4_000;
     match runtime.backend() {
-        // In parts of whole 256 bytes, and 16 more for edge ranges.
-        "cuda" => resident + 2 * 20_224 + 2 * 40_192,
+        // In parts of whole 256 bytes, 16 more for edge ranges, and three bits a node to turn sweeps round.
+        "cuda" => resident + 2 * 20_224 + 2 * 40_192 + 3 * 256,
         // The frontier a third time, two bits and a number a node to turn sweeps round, and three chunks of 9,000
         // lanes.
-        _ => resident + 3 * 4 * 5_000 + (2 * 128 + 4 * 1_000) + 3 * 512,
+        "native" => resident + 3 * 4 * 5_000 + (2 * 128 + 4 * 1_000) + 3 * 512,
+        // An interpreter pushes.
+        _ => resident + 3 * 4 * 5_000,
     }
 }
 

@@ -179,29 +179,67 @@ fn budgeted(waves: &str, budget: TokenStream) -> Result<Vec<Step>, Vec<String>> 
 fn budgets_split_levels_and_refuse_what_cannot_be_split() {
     let waves = "#[wave(nodes)] fn a(mark: &mut u32) { *mark = 1; }
         #[wave(nodes)] fn b(rank: &mut f32) { *rank = 1.0; }";
-    // Two graphs of 11,001 entries, weights, `dist`, `prior`, two reductions.
-    let resident = 2 * 44_004 + 40_000 + 4_000 + 4_000 + 16;
+    // Two graphs of 11,001 entries, weights, `dist`, `prior`, two reductions; frontiers once more, and stamps.
+    let resident = 2 * 44_004 + 40_000 + 4_000 + 4_000 + 16 + 84_000 + 4_000 + 4_000;
     let (a, b) = (Step::Wave(WaveId(0)), Step::Wave(WaveId(1)));
-    assert_eq!(budgeted(waves, quote!(144_024)), Ok(vec![a, b, Step::End]));
-    assert_eq!(resident + 8_000, 144_024);
-    assert_eq!(
-        budgeted(waves, quote!(144_023)),
-        Ok(vec![a, Step::Barrier, b, Step::End])
-    );
+    assert_eq!(resident + 8_000, 236_024);
+    assert_eq!(budgeted(waves, quote!(236_024)), Ok(vec![a, b, Step::End]));
+    let split = Ok(vec![a, Step::Barrier, b, Step::End]);
+    assert_eq!(budgeted(waves, quote!(236_023)), split);
+    assert_eq!(budgeted(waves, quote!(232_024)), split);
+    // On a device alone.
+    assert_eq!(budgeted(waves, quote!(232_023)), Ok(vec![a, b, Step::End]));
     let refused = |budget| {
         budgeted(waves, budget)
             .expect_err("it does not fit")
             .concat()
     };
     assert_eq!(
-        refused(quote!(140_023)),
-        "`g` cannot meet its budget: barrier group 0 (wave `a` alone) needs 140024 bytes; budget is 140023\n\n\
-         help: `graph` takes 44004 bytes, `back` takes 44004 bytes and `weight` takes 40000 bytes; raise the budget, \
-         lower the limits, or give a buffer a smaller type"
+        refused(quote!(140_120)),
+        "`g` cannot meet its budget on any target: on cuda, barrier group 0 (wave `a` alone) needs 144216 bytes; \
+         budget is 140120\n\n\
+         help: native needs at least 228024 bytes, vir0 needs at least 228024 bytes and cuda needs at least 144216 \
+         bytes; on cuda, `graph` takes 44004 bytes, `back` takes 44004 bytes and `weight` takes 40000 bytes; raise the \
+         budget, lower the limits, or give a buffer a smaller type"
     );
     assert!(
         refused(quote!("1 KiB"))
-            .contains("topologies, inputs and outputs need 136024 bytes; budget is 1024")
+            .contains("topologies, inputs and outputs need 140120 bytes; budget is 1024")
+    );
+}
+
+/// What the expansion of a pass with a budget says by targets: with CUDA, and without.
+fn warned_of(budget: TokenStream) -> Option<[String; 2]> {
+    let attr = quote! { limits(nodes = 1_000, edges = 10_000), budget = #budget };
+    let wave = "#[wave(nodes)] fn a(mark: &mut u32) { *mark = 1; }";
+    let module = syn::parse_str(&format!("pub mod g {{ {DATA} {wave} }}"));
+    let item: syn::ItemMod = module.expect("the test parses");
+    let expanded = expand(attr, item.to_token_stream(), Imports::default()).to_string();
+    let (_, said) = expanded.split_once("__where_cuda ! {")?;
+    let end = said.find("pub const PLAN").unwrap_or(said.len());
+    let (with, without) = said[..end].split_once("} {").expect("two blocks");
+    Some([with.to_owned(), without.to_owned()])
+}
+
+#[test]
+fn a_budget_that_some_targets_cannot_meet_is_a_warning_that_names_those_that_are_compiled_in() {
+    let says = |of: &str| {
+        format!(
+            "a session of the largest graph does not fit the budget of `g` on every target: {of}"
+        )
+    };
+    assert_eq!(warned_of(quote!(1_000_000)), None);
+    let [with, without] = warned_of(quote!(200_000)).expect("it warns");
+    let host = says("native needs at least 228024 bytes and vir0 needs at least 228024 bytes");
+    assert!(
+        with.contains("deprecated") && with.contains(&host),
+        "{with}"
+    );
+    assert!(!with.contains("compile_error"));
+    let error = format!("{host}; no other target is compiled in");
+    assert!(
+        without.contains("compile_error") && without.contains(&error),
+        "{without}"
     );
 }
 

@@ -1,0 +1,166 @@
+//! What an executor holds beside the resources of a program.
+//!
+//! | on | beside |
+//! | --- | --- |
+//! | native and vir0 | the items of a list or frontier once more, of a frontier beside its two sides: while its memory grows, and natively what the lanes of a sweep have added before it is in order |
+//! | | a struct list of the result once more, put together from its columns |
+//! | | structs that are given, or made for the result, once more |
+//! | | a stamp a node of a `unique` frontier |
+//! | | what the parts of a local fixpoint are copied to |
+//! | native | of a sweep that may pull two bits a node, and without a reverse graph a number a node to look for one |
+//! | | a state for each chunk of a sweep |
+//! | a device | of sweeps that may pull three bits a node |
+
+use super::device;
+use super::footprint::{ALONE, CHUNK, INDEX_BYTES, MOST_PARTS_AT_ONCE, Target};
+use super::pull;
+use crate::vir0::local::{Local, locals};
+use crate::vir0::module::{
+    Buffer, Domain, Extent, Frontier, List, Program, Role, put_together_bytes,
+};
+use crate::vir0::sizes::{PartSizes, Sizes};
+
+/// What a chunk has beside what it pushes and appends, at most.
+const CHUNK_BYTES: u64 = 512;
+
+/// Bytes of all of it, with as little as nothing where a length is not known. It never falls as sizes grow.
+pub(super) fn beside_bytes(program: &Program, sizes: &Sizes, target: Target<'_>) -> u64 {
+    let takes = Beside { program, sizes };
+    match target {
+        Target::Native => sum([
+            takes.items(),
+            takes.structs(),
+            takes.states(MOST_PARTS_AT_ONCE as u64),
+            takes.pulls(),
+            takes.chunks(),
+        ]),
+        Target::Vir0 => sum([takes.items(), takes.structs(), takes.states(1)]),
+        Target::Device(_) => {
+            let pulls = |wave| pull::claim(program, wave).is_some();
+            let turns = program.waves.iter().any(pulls);
+            if turns {
+                device::pull_bytes(sizes.nodes)
+            } else {
+                0
+            }
+        }
+    }
+}
+
+fn sum(parts: impl IntoIterator<Item = u64>) -> u64 {
+    parts.into_iter().fold(0, u64::saturating_add)
+}
+
+struct Beside<'a> {
+    program: &'a Program,
+    sizes: &'a Sizes,
+}
+
+impl Beside<'_> {
+    fn len(&self, extent: Extent) -> u64 {
+        self.sizes.resolve(self.program, extent).unwrap_or(0)
+    }
+
+    fn node_bytes(&self) -> u64 {
+        self.sizes.nodes.saturating_mul(INDEX_BYTES)
+    }
+
+    /// Items of lists and frontiers once more, lists of structs twice, and stamps.
+    fn items(&self) -> u64 {
+        let list = |l: &List| {
+            let together = l.output && l.fields.len() > 1;
+            let copies = if together { 2 } else { 1 };
+            self.len(l.capacity).saturating_mul(copies * l.row_bytes())
+        };
+        let frontier = |f: &Frontier| {
+            let pushed = self.len(f.capacity).saturating_mul(f.row_bytes());
+            let stamps = if f.unique { self.node_bytes() } else { 0 };
+            pushed.saturating_add(stamps)
+        };
+        let lists = self.program.lists.iter().map(list);
+        sum(lists.chain(self.program.frontiers.iter().map(frontier)))
+    }
+
+    /// Structs that are given, or made for the result.
+    fn structs(&self) -> u64 {
+        let buffers = self.program.buffers.iter();
+        let scalars: Vec<&Buffer> = buffers.filter(|b| b.of_structs().is_some()).collect();
+        let structs = scalars.chunk_by(|a, b| a.of_structs() == b.of_structs());
+        sum(structs.map(|fields| match fields[0].role {
+            Role::Topology | Role::Input | Role::Output | Role::InOut => {
+                let scalars: Vec<_> = fields.iter().map(|b| b.scalar).collect();
+                let len = self.len(fields[0].extent);
+                len.saturating_mul(put_together_bytes(&scalars))
+            }
+            Role::Scratch => 0,
+        }))
+    }
+
+    /// Bits of sweeps that may pull, and what tells whether a graph is its own reverse.
+    fn pulls(&self) -> u64 {
+        let words = self.sizes.nodes.div_ceil(64);
+        sum(self.program.waves.iter().map(|wave| match wave.domain {
+            Domain::EdgesFrom(t, _) if pull::claim(self.program, wave).is_some() => {
+                let looks = pull::reverse(self.program, t).is_none();
+                let looks = if looks { self.node_bytes() } else { 0 };
+                (16 * words).saturating_add(looks)
+            }
+            _ => 0,
+        }))
+    }
+
+    /// States of the chunks of the largest sweep.
+    fn chunks(&self) -> u64 {
+        let waves = self.program.waves.iter();
+        let swept = waves.map(|wave| wave.domain.most_items(self.program, |e| self.len(e)));
+        let shared = swept.filter(|&lanes| lanes > ALONE as u64).max();
+        let chunks = shared.unwrap_or(0).div_ceil(CHUNK as u64);
+        chunks.saturating_mul(CHUNK_BYTES)
+    }
+
+    /// What the states take on which parts of local fixpoints are run, so many of them at once.
+    fn states(&self, at_once: u64) -> u64 {
+        sum(locals(self.program).map(|local| self.states_of(&local, at_once)))
+    }
+
+    /// Of each part what the largest takes, but no more than everything twice.
+    fn states_of(&self, local: &Local, at_once: u64) -> u64 {
+        let (program, sizes) = (self.program, self.sizes);
+        let Some(&Extent::Bounds(id, ..)) =
+            program.buffers.get(local.bounds.index()).map(|b| &b.extent)
+        else {
+            return 0;
+        };
+        // Where no session says, one part may be all.
+        let all = PartSizes {
+            count: 1,
+            most_nodes: sizes.nodes,
+            most_edges: sizes.edges.iter().copied().max().unwrap_or(0),
+        };
+        let parts = sizes.parts.get(id.index()).unwrap_or(&all);
+        let at_once = parts.count.min(at_once);
+        let most = |each: u64, all: u64| each.saturating_mul(at_once).min(all);
+        let edges = sizes.edges.iter();
+        let part = Sizes {
+            nodes: most(parts.most_nodes, sizes.nodes),
+            edges: edges.map(|&e| most(parts.most_edges, e)).collect(),
+            scalars: sizes.scalars.clone(),
+            parts: Vec::new(),
+        };
+        let of_part = Beside {
+            program,
+            sizes: &part,
+        };
+        let buffers = program.buffers.iter();
+        let buffers = buffers.filter(|b| local.cuts(program, b.extent));
+        let buffers = buffers.map(|b| of_part.len(b.extent).saturating_mul(b.scalar.size_bytes()));
+        let frontiers = local.frontiers(program).map(|f| {
+            let capacity = of_part.len(program.frontiers[f.index()].capacity);
+            capacity.saturating_mul(3 * INDEX_BYTES)
+        });
+        let edges = part.edges.iter().copied().max().unwrap_or(0);
+        let csr = part.nodes.saturating_add(edges);
+        let csr = csr.saturating_mul(program.topologies.len() as u64 * INDEX_BYTES);
+        sum(buffers.chain(frontiers).chain([csr]))
+    }
+}
