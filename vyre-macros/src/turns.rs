@@ -1,14 +1,11 @@
-//! Loops of the user's functions look whether the run that they belong to is to end, and count their turns for its limit
-//! of work: a call of `turn` stands at the beginning of what they repeat, and one of `leave` where a turn is left before
-//! its end, which does not count. Everything else stays as it was written. Outside of runs the calls do nothing.
+//! Loops of the user's functions look whether the run that they belong to is to stop: a call of `turn` stands at the
+//! beginning of what they repeat. Everything else stays as it was written. Outside of runs the call does nothing.
 
 use crate::tokens::any_token;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use syn::visit_mut::{self, VisitMut};
-use syn::{
-    Block, Expr, ExprForLoop, ExprLoop, ExprWhile, Item, ItemFn, Label, Lifetime, parse_quote,
-};
+use syn::{Expr, ExprForLoop, ExprLoop, ExprWhile, Item, ItemFn, Stmt, parse_quote};
 
 /// The item with such calls, where it has loops. What does not parse is left to rustc.
 pub(crate) fn watched(item: TokenStream, private: &TokenStream) -> TokenStream {
@@ -19,78 +16,18 @@ pub(crate) fn watched(item: TokenStream, private: &TokenStream) -> TokenStream {
     let Ok(mut parsed) = syn::parse2::<Item>(item.clone()) else {
         return item;
     };
-    let mut turns = Turns {
-        private,
-        open: Vec::new(),
-        few: false,
-    };
-    turns.visit_item_mut(&mut parsed);
+    Turns { private }.visit_item_mut(&mut parsed);
     quote! { #parsed }
 }
 
 struct Turns<'p> {
     private: &'p TokenStream,
-    /// What this place is in, innermost last.
-    open: Vec<Open>,
-    /// It is in a nest of few turns, which has looked.
-    few: bool,
-}
-
-/// A loop, or a block with a label.
-struct Open {
-    label: Option<Lifetime>,
-    is_loop: bool,
-    /// Its turns count.
-    counts: bool,
 }
 
 impl Turns<'_> {
-    /// A loop's body, or a block with a label.
-    fn inside(&mut self, label: Option<&Label>, (is_loop, counts): (bool, bool), body: &mut Block) {
-        self.open.push(Open {
-            label: label.map(|label| label.name.clone()),
-            is_loop,
-            counts,
-        });
-        self.visit_block_mut(body);
-        self.open.pop();
-    }
-
-    /// The body of a loop that looks in each turn.
-    fn turning(&mut self, label: Option<&Label>, body: &mut Block) {
-        self.inside(label, (true, true), body);
+    fn turn(&self) -> Stmt {
         let private = self.private;
-        body.stmts.insert(0, parse_quote! { #private::turn(); });
-    }
-
-    /// Another function's body, or a closure's.
-    fn apart(&mut self, visit: impl FnOnce(&mut Self)) {
-        let open = std::mem::take(&mut self.open);
-        visit(self);
-        self.open = open;
-    }
-
-    /// Leaves, by this expression, what is open behind `outermost`: turns that count.
-    fn leave(&self, by: &mut Expr, outermost: usize) {
-        let left = self.open[outermost..].iter().filter(|open| open.counts);
-        let left = left.count() as u64;
-        if left > 0 {
-            let private = self.private;
-            *by = parse_quote! { { #private::leave(#left); #by } };
-        }
-    }
-
-    /// What a `break` or `continue` is for.
-    fn target(&self, label: Option<&Lifetime>) -> usize {
-        let is_meant = |open: &Open| match label {
-            Some(label) => open.label.as_ref() == Some(label),
-            None => open.is_loop,
-        };
-        // What is not here, rustc says.
-        self.open
-            .iter()
-            .rposition(is_meant)
-            .unwrap_or(self.open.len())
+        parse_quote! { #private::turn(); }
     }
 }
 
@@ -104,58 +41,37 @@ impl VisitMut for Turns<'_> {
 
     fn visit_item_fn_mut(&mut self, function: &mut ItemFn) {
         if function.sig.constness.is_none() {
-            self.apart(|turns| visit_mut::visit_item_fn_mut(turns, function));
+            visit_mut::visit_item_fn_mut(self, function);
         }
     }
 
     fn visit_impl_item_fn_mut(&mut self, function: &mut syn::ImplItemFn) {
         if function.sig.constness.is_none() {
-            self.apart(|turns| visit_mut::visit_impl_item_fn_mut(turns, function));
+            visit_mut::visit_impl_item_fn_mut(self, function);
         }
     }
 
+    fn visit_expr_loop_mut(&mut self, l: &mut ExprLoop) {
+        visit_mut::visit_expr_loop_mut(self, l);
+        l.body.stmts.insert(0, self.turn());
+    }
+
+    fn visit_expr_while_mut(&mut self, w: &mut ExprWhile) {
+        visit_mut::visit_expr_while_mut(self, w);
+        w.body.stmts.insert(0, self.turn());
+    }
+
     fn visit_expr_mut(&mut self, e: &mut Expr) {
-        match e {
-            Expr::Loop(l) => self.turning(l.label.as_ref(), &mut l.body),
-            Expr::While(w) => {
-                self.visit_expr_mut(&mut w.cond);
-                self.turning(w.label.as_ref(), &mut w.body);
-            }
-            Expr::ForLoop(f) => {
-                let looked = self.few;
-                self.few |= turns_of_nest(f).is_some_and(|turns| turns <= FEW);
-                self.visit_expr_mut(&mut f.expr);
-                match looks(&f.expr) {
-                    Looks::EachTurn => self.turning(f.label.as_ref(), &mut f.body),
-                    Looks::Before => {
-                        self.inside(f.label.as_ref(), (true, false), &mut f.body);
-                        if !looked {
-                            let private = self.private;
-                            *e = parse_quote! { { #private::look(); #f } };
-                        }
-                    }
-                }
-                self.few = looked;
-            }
-            Expr::Block(b) if b.label.is_some() => {
-                self.inside(b.label.as_ref(), (false, false), &mut b.block);
-            }
-            Expr::Closure(_) => self.apart(|turns| visit_mut::visit_expr_mut(turns, e)),
-            Expr::Break(b) => {
-                let target = self.target(b.label.as_ref());
-                visit_mut::visit_expr_break_mut(self, b);
-                self.leave(e, target);
-            }
-            Expr::Continue(c) => {
-                // The turn of the loop that goes on comes to its end.
-                let within = self.target(c.label.as_ref()) + 1;
-                self.leave(e, within.min(self.open.len()));
-            }
-            Expr::Return(r) => {
-                visit_mut::visit_expr_return_mut(self, r);
-                self.leave(e, 0);
-            }
-            _ => visit_mut::visit_expr_mut(self, e),
+        let Expr::ForLoop(f) = e else {
+            return visit_mut::visit_expr_mut(self, e);
+        };
+        if turns_of_nest(f).is_none_or(|turns| turns > FEW) {
+            visit_mut::visit_expr_for_loop_mut(self, f);
+        }
+        let turn = self.turn();
+        match looks(&f.expr) {
+            Looks::Before => *e = parse_quote! { { #turn #f } },
+            Looks::EachTurn => f.body.stmts.insert(0, turn),
         }
     }
 
@@ -265,7 +181,7 @@ mod tests {
     fn loops_look_once_a_turn() {
         assert_turned(
             quote! { let x = 'a: loop { if done() { break 'a 3; } }; },
-            quote! { let x = 'a: loop { p::turn(); if done() { { p::leave(1u64); break 'a 3 }; } }; },
+            quote! { let x = 'a: loop { p::turn(); if done() { break 'a 3; } }; },
         );
         assert_turned(
             quote! { while let Some(x) = next() { while x {} } },
@@ -288,7 +204,7 @@ mod tests {
         ] {
             assert_turned(
                 quote! { for i in #short { f(i); } },
-                quote! { { p::look(); for i in #short { f(i); } } },
+                quote! { { p::turn(); for i in #short { f(i); } } },
             );
         }
         assert_turned(
@@ -301,71 +217,18 @@ mod tests {
     fn nests_look_once_where_they_have_few_turns_together() {
         let few =
             quote! { for i in 0..16 { for x in [1, 2] { f(i); } for j in 0..3_000 { f(j); } } };
-        assert_turned(few.clone(), quote! { { p::look(); #few } });
+        assert_turned(few.clone(), quote! { { p::turn(); #few } });
         assert_turned(
             quote! { for i in 0..60_000 { for j in 0..2 { f(j); } } },
-            quote! { { p::look(); for i in 0..60_000 { { p::look(); for j in 0..2 { f(j); } } } } },
+            quote! { { p::turn(); for i in 0..60_000 { { p::turn(); for j in 0..2 { f(j); } } } } },
         );
         assert_turned(
             quote! { for i in 0..2 { for b in row.ones(v) { f(b); } } },
-            quote! { { p::look(); for i in 0..2 { for b in row.ones(v) { p::turn(); f(b); } } } },
+            quote! { { p::turn(); for i in 0..2 { for b in row.ones(v) { p::turn(); f(b); } } } },
         );
         assert_turned(
             quote! { for i in 0..2 { while f(i) {} } },
-            quote! { { p::look(); for i in 0..2 { while f(i) { p::turn(); } } } },
-        );
-    }
-
-    #[test]
-    fn turns_that_are_left_do_not_count() {
-        assert_turned(
-            quote! { 'a: loop { while x { if y { break 'a; } if z { continue 'a; } continue; } } },
-            quote! {
-                'a: loop {
-                    p::turn();
-                    while x {
-                        p::turn();
-                        if y { { p::leave(2u64); break 'a }; }
-                        if z { { p::leave(1u64); continue 'a }; }
-                        continue;
-                    }
-                }
-            },
-        );
-        assert_turned(
-            quote! { while x { 'b: { if y { break 'b; } return 3; } let f = |z| { return z; }; } },
-            quote! {
-                while x {
-                    p::turn();
-                    'b: { if y { break 'b; } { p::leave(1u64); return 3 }; }
-                    let f = |z| { return z; };
-                }
-            },
-        );
-        // Loops over edges and of few turns do not count, and what is around them does.
-        assert_turned(
-            quote! { loop { for i in 0..3 { for j in 0..3 { if f(i, j) { return; } } } } },
-            quote! {
-                loop {
-                    p::turn();
-                    {
-                        p::look();
-                        for i in 0..3 { for j in 0..3 { if f(i, j) { { p::leave(1u64); return }; } } }
-                    }
-                }
-            },
-        );
-        assert_turned(
-            quote! { loop { for e in graph.edges(v) { if e { break; } return; } } },
-            quote! {
-                loop {
-                    p::turn();
-                    {
-                        p::look();
-                        for e in graph.edges(v) { if e { break; } { p::leave(1u64); return }; }
-                    }
-                }
-            },
+            quote! { { p::turn(); for i in 0..2 { while f(i) { p::turn(); } } } },
         );
     }
 

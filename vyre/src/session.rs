@@ -667,16 +667,17 @@ impl<P: Pass> Session<P> {
 
     /// The most steps that a run of this session may take from here on, each run of a series and each query of a batch
     /// by itself. One that takes more ends with [`Error::Work`] and hands no results out; the session works
-    /// afterwards. `None`, the default: any number. Unlike time, steps depend neither on how fast a machine is nor on
-    /// how many threads it has. A step is an item of a sweep, a round, or a turn of a loop in a body that comes to its
-    /// end; an edge of a sweep out of a frontier is one, and so is each node of that frontier. Natively, some turns do not
-    /// count: those of `for` over neighbours, edges, an array, or at most 65,536 numbers that are written there, and what
-    /// an operation on a row of bits does inside. Counting makes turns slower, in all native runs of the process, while
-    /// a run with a limit is under way there.
+    /// afterwards. `None`, the default: any number. Unlike time, steps do not depend on how fast a machine is, but what
+    /// counts as one differs by backend:
     ///
-    /// Returns false where the session is on a backend that does not count, as CUDA is so far, and nothing is limited
-    /// there; the limit is kept for a side that counts, if the session goes on there. What a pass takes is best found by
-    /// trying.
+    /// | backend | steps |
+    /// | --- | --- |
+    /// | `vir0` | an item of a sweep, a round, a turn of a loop in a body |
+    /// | `native` | an item of a sweep, a round: loops are the functions' own, so one that does not end is not stopped |
+    /// | `cuda` | not counted |
+    ///
+    /// Returns false where the session is on a backend that does not count, and nothing is limited there; the limit is
+    /// kept for a side that counts, if the session goes on there. What a pass takes is best found by trying.
     ///
     /// ```
     /// use vyre::prelude::*;

@@ -580,149 +580,16 @@ fn an_interpreted_loop_takes_so_many_steps() {
     );
 }
 
-/// Loops that are left in every way that there is.
-#[wave_graph]
-mod ways {
-    pub struct Data {
-        #[output(per = items)]
-        out: u32,
-        #[reduce(sum)]
-        odd: u32,
-        #[reduce(max)]
-        done: u32,
-        items: u32,
-        rounds: u32,
-    }
-
-    #[device]
-    fn first_from(x: u32, wanted: u32) -> u32 {
-        let mut y = x;
-        loop {
-            for z in y..y + 5 {
-                if z == wanted {
-                    return z + 1;
-                }
-            }
-            y += 4;
-            if y > 40 {
-                return 0;
-            }
-        }
-    }
-
-    #[device]
-    fn over(rounds: u32) -> bool {
-        let mut left = rounds;
-        while left > 2 {
-            left -= 1;
-        }
-        left > 0
-    }
-
-    #[wave(range(items))]
-    fn sum(i: Index, out: &mut u32, odd: &Reduce<Sum<u32>>) {
-        let mut sum = 0;
-        'rows: for row in 0..i {
-            let mut column = row;
-            while column < 20 {
-                column += 3;
-                if column % 5 == 0 {
-                    continue 'rows;
-                }
-                if column == 11 {
-                    continue;
-                }
-                sum += column;
-                if sum > 300 {
-                    break 'rows;
-                }
-            }
-            let found = loop {
-                column += 1;
-                if column % 7 == 0 {
-                    break column;
-                }
-            };
-            sum += 'block: {
-                for x in (0..=found).rev().step_by(2) {
-                    if x * x < column {
-                        break 'block x;
-                    }
-                }
-                9
-            };
-        }
-        if sum % 2 == 1 {
-            odd.add(1);
-        }
-        *out = sum + first_from(i, 17);
-    }
-
-    #[fixpoint(after(sum), until(done >= rounds && over(done)), max_rounds = 9)]
-    mod turns {
-        #[wave(once)]
-        fn count(round: Round, done: &Reduce<Max<u32>>) {
-            done.max(round + 1);
-        }
-    }
-}
-
-/// The least limit with which this run comes to its end.
-fn steps_of(runtime: &Runtime, items: u32, rounds: u32) -> u64 {
-    let mut session = ways::Session::new(runtime, ()).expect("it fits");
-    let mut ends_with = |limit| {
-        assert!(session.set_step_limit(Some(limit)));
-        let ended = session.run(ways::Run { items, rounds }).map(drop);
-        match ended {
-            Ok(()) => true,
-            Err(Error::Work { limit: said }) if said == limit => false,
-            Err(e) => panic!("{e}"),
-        }
-    };
-    let (mut short, mut enough) = (0, 1);
-    while !ends_with(enough) {
-        (short, enough) = (enough, 2 * enough);
-    }
-    while enough - short > 1 {
-        let between = short.midpoint(enough);
-        match ends_with(between) {
-            true => enough = between,
-            false => short = between,
-        }
-    }
-    enough
-}
-
-/// Items, rounds and turns are the same steps natively, on one thread and on several, and interpreted.
+/// Rounds and items count natively as well.
 #[test]
-fn a_step_is_the_same_on_every_cpu() {
-    let mut all = Vec::new();
-    for (items, rounds) in [(1, 1), (7, 5), (40, 6), (5_000, 7)] {
-        let steps = steps_of(&Runtime::native(), items, rounds);
-        assert_eq!(steps, steps_of(&Runtime::vir0(), items, rounds));
-        all.push(steps);
-    }
-    assert!(all.is_sorted_by(|a, b| a < b), "{all:?}");
-}
-
-/// A loop without an end has no steps left soon.
-#[test]
-fn an_endless_loop_takes_so_many_steps_natively() {
-    let mut session = spin::Session::new(&Runtime::native(), ()).expect("it fits");
-    assert!(session.set_step_limit(Some(1_000)));
-    for _ in 0..2 {
-        let ended = session.run(ENDLESS).map(drop);
-        assert!(
-            matches!(ended, Err(Error::Work { limit: 1_000 })),
-            "{ended:?}"
-        );
-        session.submit(ENDLESS, 0);
-        session.submit(SHORT, 0);
-        let batch = session.run_batch().expect("it had begun");
-        let done: Vec<bool> = batch.results.iter().map(|(_, r)| r.is_ok()).collect();
-        assert_eq!(done, [false, true]);
-        assert_eq!(session.run(SHORT).expect("it has few steps").out, [1, 2, 3]);
-    }
+fn native_rounds_are_steps() {
+    let mut session = rounds::Session::new(&Runtime::native(), ()).expect("it fits");
+    assert!(session.set_step_limit(Some(20)));
+    session
+        .run(rounds::Run { wanted: 10 })
+        .expect("10 items and 10 rounds");
+    let stopped = session.run(rounds::Run { wanted: 11 }).map(drop);
+    assert!(matches!(stopped, Err(Error::Work { limit: 20 })));
 }
 
 /// A run may take all the steps that it has.

@@ -4,7 +4,7 @@
 //! rustc's own panics (division by zero, a failed assert, overflow checks) carry no payload of ours, so a panic hook
 //! notes their position. It is installed once, is silent inside lanes and passes everything else to the hook before it.
 
-use crate::run::stop::{Signal, Watch};
+use crate::run::stop::Signal;
 use crate::vir0::subject::{Dimension, Seen};
 use crate::vir0::trap::{Site, TrapKind};
 use std::any::Any;
@@ -13,28 +13,11 @@ use std::panic::Location;
 use std::sync::Once;
 
 thread_local! {
-    static HERE: Cell<Here> = const {
-        Cell::new(Here {
-            lanes: Lanes::None,
-            signal: None,
-            turns: 0,
-            most_turns: u64::MAX,
-        })
-    };
+    static LANES: Cell<Lanes> = const { Cell::new(Lanes::None) };
+    /// That of the call that this thread has made, or whose lanes it runs.
+    static SIGNAL: Cell<Option<&'static Signal>> = const { Cell::new(None) };
     static PANIC_SITE: RefCell<Option<Site>> = const { RefCell::new(None) };
     static OVERFLOW: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
-}
-
-/// What this thread does.
-#[derive(Clone, Copy)]
-struct Here {
-    lanes: Lanes,
-    /// That of the call that it has made, or whose lanes it runs.
-    signal: Option<&'static Signal>,
-    /// Turns of loops that its lanes have begun, where they are counted, without those that were left before their end.
-    turns: u64,
-    /// With more of them, the lane is left.
-    most_turns: u64,
 }
 
 /// What this thread is running.
@@ -52,7 +35,7 @@ pub(crate) enum Lanes {
 /// read-modify-write needs no locked instruction.
 #[inline]
 pub(crate) fn alone() -> bool {
-    HERE.get().lanes == Lanes::Alone
+    LANES.get() == Lanes::Alone
 }
 
 /// What a lane failed with.
@@ -88,7 +71,7 @@ pub(crate) fn out_of_bounds(index: u32, len: usize) -> ! {
 #[inline(never)]
 #[track_caller]
 pub(crate) fn outside(of: Dimension, index: u32, len: usize) -> ! {
-    if HERE.get().lanes != Lanes::None {
+    if LANES.get() != Lanes::None {
         std::panic::resume_unwind(Box::new(OutOfBounds {
             index,
             len: len as u64,
@@ -104,7 +87,7 @@ pub(crate) fn outside(of: Dimension, index: u32, len: usize) -> ! {
 #[inline(never)]
 #[track_caller]
 pub(crate) fn note_overflow() {
-    if HERE.get().lanes != Lanes::None {
+    if LANES.get() != Lanes::None {
         OVERFLOW.set(Some(Location::caller()));
     }
 }
@@ -120,70 +103,47 @@ impl From<&Location<'_>> for Site {
 }
 
 /// This thread runs lanes until the guard is dropped.
-pub(crate) struct InLane<'m> {
-    outer: Here,
-    watch: Watch<'m>,
+pub(crate) struct InLane {
+    outer: (Lanes, Option<&'static Signal>),
 }
 
-impl InLane<'_> {
+impl InLane {
     #[inline]
-    pub(crate) fn enter(lanes: Lanes, watch: Watch<'_>) -> InLane<'_> {
-        let outer = HERE.replace(Here {
-            lanes,
-            signal: watch.signal,
-            turns: 0,
-            most_turns: watch.most_turns(),
-        });
-        InLane { outer, watch }
+    pub(crate) fn enter(lanes: Lanes, signal: Option<&'static Signal>) -> InLane {
+        InLane {
+            outer: (LANES.replace(lanes), SIGNAL.replace(signal)),
+        }
     }
 }
 
-impl Drop for InLane<'_> {
+impl Drop for InLane {
     #[inline]
     fn drop(&mut self) {
-        let here = HERE.replace(self.outer);
-        self.watch.take_in(here.turns);
+        LANES.set(self.outer.0);
+        SIGNAL.set(self.outer.1);
     }
 }
 
 /// That of the call that this thread has made, or whose lanes it runs.
 pub(crate) fn signal() -> Option<&'static Signal> {
-    HERE.get().signal
+    SIGNAL.get()
 }
 
 /// This thread makes a call; gives the signal of the one that it is made in.
 pub(crate) fn set_signal(signal: Option<&'static Signal>) -> Option<&'static Signal> {
-    let here = HERE.get();
-    HERE.set(Here { signal, ..here });
-    here.signal
+    SIGNAL.replace(signal)
 }
 
 /// The payload that a lane unwinds with whose call is to end.
 struct Stopped;
 
-/// The lane that this thread runs begins so many turns. Unwinds out of it if its call is to end, or has had all of its
-/// turns.
+/// Unwinds out of the lane that this thread runs, if its call is to end.
 #[cold]
 #[inline(never)]
-pub(crate) fn begin_turns(begun: u64) {
-    let here = HERE.get();
-    if here.lanes == Lanes::None {
-        return;
-    }
-    let turns = here.turns.wrapping_add(begun);
-    HERE.set(Here { turns, ..here });
-    if turns > here.most_turns || here.signal.is_some_and(Signal::is_raised) {
+pub(crate) fn leave_if_raised() {
+    if LANES.get() != Lanes::None && SIGNAL.get().is_some_and(Signal::is_raised) {
         std::panic::resume_unwind(Box::new(Stopped));
     }
-}
-
-/// So many turns are left before their end, and do not count.
-#[cold]
-#[inline(never)]
-pub(crate) fn leave_turns(left: u64) {
-    let here = HERE.get();
-    let turns = here.turns.wrapping_sub(left);
-    HERE.set(Here { turns, ..here });
 }
 
 /// A caught payload of a lane is that of a call that is to end.
@@ -201,7 +161,7 @@ pub(crate) fn install_hook() {
     INSTALLED.call_once(|| {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if HERE.get().lanes != Lanes::None {
+            if LANES.get() != Lanes::None {
                 PANIC_SITE.set(info.location().map(Site::from));
             } else {
                 previous(info);

@@ -4,7 +4,7 @@ use crate::dsl::columns::{Element, Slice};
 use crate::dsl::fault;
 use crate::dsl::record::Record;
 use crate::dsl::views::{Arrays, Atomic, Sink, from_atomic, into_atomic};
-use crate::run::stop::look;
+use crate::run::stop::turn;
 use crate::vir0::exact::{self, Total};
 use crate::vir0::module::{ReduceOp, row_words};
 use crate::vir0::scalar::ScalarType;
@@ -252,7 +252,7 @@ impl Bits {
     /// Clears a row.
     #[track_caller]
     pub fn clear(&self, v: Node) {
-        look();
+        turn();
         for cell in self.row(v) {
             cell.store(0);
         }
@@ -336,7 +336,7 @@ impl Bits {
         w: Node,
         change: impl Fn(&Atomic<u32>, u32) -> bool,
     ) -> bool {
-        look();
+        turn();
         let (to, from) = (self.row(v), other.row(w));
         assert_eq!(self.width, other.width, "rows of one width");
         let mut changed = false;
@@ -349,7 +349,7 @@ impl Bits {
     /// Number of set bits of a row.
     #[track_caller]
     pub fn count(&self, v: Node) -> u32 {
-        look();
+        turn();
         self.row(v).iter().map(|w| w.load().count_ones()).sum()
     }
 
@@ -361,7 +361,7 @@ impl Bits {
         let (mut base, mut word) = (0, 0u32);
         std::iter::from_fn(move || {
             while word == 0 {
-                look();
+                turn();
                 let (k, cell) = words.next()?;
                 (base, word) = (k * 32, cell.load());
             }

@@ -578,9 +578,8 @@ pub trait Executor: Send {
     /// call goes on to its end.
     fn set_stop(&mut self, _stop: &Arc<Stop>) {}
 
-    /// The most steps that a run may take from here on; `None`: any number. A step is an item of a sweep, a round, or a
-    /// turn of a loop that comes to its end; a run that takes more ends with [`RunError::Work`]. False where the backend
-    /// does not count.
+    /// The most steps that a run may take from here on; `None`: any number. What a step is, the backend says; one that
+    /// takes more ends with [`RunError::Work`]. False where the backend does not count.
     fn set_step_limit(&mut self, _steps: Option<u64>) -> bool {
         false
     }

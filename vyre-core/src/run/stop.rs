@@ -2,7 +2,7 @@
 //!
 //! A session has a [`Stop`], which its executors look at, and hands out [`Canceller`]s. Whether its call is to end is one
 //! word, so that a look costs a load. Loops of the passes' own functions look at [`turn`], which reads one word of the
-//! whole process: only while some call is to end, or is counted, do they ask whether it is theirs.
+//! whole process: only while some call is to end, or has its looks counted, do they ask whether it is theirs.
 
 use crate::dsl::error::RunError;
 use crate::dsl::fault;
@@ -26,7 +26,7 @@ const COUNTED: u32 = 16;
 /// The call under way counts in [`LOOKING`].
 const LOOKS: u32 = 32;
 
-/// Calls under way whose loops have to look or to count, in the whole process.
+/// Calls under way whose loops have to look, in the whole process.
 static LOOKING: AtomicU32 = AtomicU32::new(0);
 
 /// What says whether a call is to end. Signals are never freed, so that a thread can name the one of its call without
@@ -141,101 +141,12 @@ impl fmt::Debug for Signal {
     }
 }
 
-/// A turn of a loop in a pass's own function begins. Where the call that it belongs to is to end, this unwinds out of
-/// the lane. Outside of lanes, and where panics abort, it does nothing.
+/// A turn of a loop in a pass's own function. Where the call that it belongs to is to end, this unwinds out of the
+/// lane. Outside of lanes, and where panics abort, it does nothing.
 #[inline(always)]
 pub fn turn() {
-    turns(1);
-}
-
-/// A look between turns.
-#[inline(always)]
-pub fn look() {
-    turns(0);
-}
-
-#[inline(always)]
-fn turns(begun: u64) {
     if cfg!(panic = "unwind") && LOOKING.load(Ordering::Relaxed) != 0 {
-        fault::begin_turns(begun);
-    }
-}
-
-/// So many loops are left before their turns have come to their end.
-#[inline(always)]
-pub fn leave(loops: u64) {
-    if cfg!(panic = "unwind") && LOOKING.load(Ordering::Relaxed) != 0 {
-        fault::leave_turns(loops);
-    }
-}
-
-/// As long as it is there, loops look, because a run's turns are counted.
-pub(crate) struct Looking(());
-
-impl Looking {
-    pub(crate) fn begin() -> Looking {
-        LOOKING.fetch_add(1, Ordering::SeqCst);
-        Looking(())
-    }
-}
-
-impl Drop for Looking {
-    fn drop(&mut self) {
-        LOOKING.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-/// What the lanes of a sweep look at, and where they count their turns.
-#[derive(Clone, Copy)]
-pub(crate) struct Watch<'m> {
-    pub(crate) signal: Option<&'static Signal>,
-    /// What is told that lanes were left out.
-    pub(crate) cut: &'m AtomicBool,
-    /// Turns of the sweep so far.
-    pub(crate) turned: &'m AtomicU64,
-    /// Steps that the run had left when the sweep began; `u64::MAX`: they are not counted.
-    pub(crate) work_left: u64,
-}
-
-/// Turns that may be open at once in a lane, and come off again where they are left: more than loops nest.
-const OPEN_TURNS: u64 = 64;
-
-impl Watch<'_> {
-    /// Whether the sweep is to end here.
-    #[inline]
-    pub(crate) fn has_ended(&self) -> bool {
-        let spent = self.is_limited() && self.turned.load(Ordering::Relaxed) > self.work_left;
-        let ended = spent || self.signal.is_some_and(Signal::is_raised);
-        if ended {
-            self.cut.store(true, Ordering::Relaxed);
-        }
-        ended
-    }
-
-    fn is_limited(&self) -> bool {
-        self.work_left < u64::MAX
-    }
-
-    /// Turns that lanes may begin on one thread from here on.
-    #[inline]
-    pub(crate) fn most_turns(&self) -> u64 {
-        match self.is_limited() {
-            true => {
-                let left = self
-                    .work_left
-                    .saturating_sub(self.turned.load(Ordering::Relaxed));
-                left.saturating_add(OPEN_TURNS)
-            }
-            false => u64::MAX,
-        }
-    }
-
-    /// So many were begun on one thread, and not left.
-    #[inline]
-    pub(crate) fn take_in(&self, turns: u64) {
-        if self.is_limited() {
-            self.turned.fetch_add(turns, Ordering::Relaxed);
-        }
+        fault::leave_if_raised();
     }
 }
 

@@ -32,8 +32,7 @@ use crate::plan::session::Counters;
 use crate::run::args::{Args, TopologyArgs};
 use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress};
 use crate::run::outcome::{Activity, Outcome};
-use crate::run::schedule::Meter;
-use crate::run::stop::{Looking, Stop};
+use crate::run::stop::Stop;
 use crate::vir0::module::{Buffer, BufferId, FixpointId, Program, WaveId};
 use faults::{can_trap, refine};
 use looks::{Ahead, is_lent};
@@ -201,7 +200,8 @@ impl<P: Functions> NativeExecutor<P> {
 }
 
 impl<P> NativeExecutor<P> {
-    /// A run that takes more items, rounds and turns of loops than this ends in [`RunError::Work`].
+    /// A run that takes more items and rounds than this ends in [`RunError::Work`]. Loops in the user's functions are
+    /// not counted.
     #[must_use]
     pub fn with_work_limit(mut self, limit: u64) -> NativeExecutor<P> {
         self.state.meter.most_work = limit;
@@ -417,8 +417,6 @@ impl<P: Functions> Executor for NativeExecutor<P> {
 struct Native<'b, 'a, P> {
     scratch: &'b mut Scratch,
     in_outs: &'b mut [(BufferId, SliceMut<'a>)],
-    /// Where turns are counted.
-    looking: Option<Looking>,
     pass: PhantomData<P>,
 }
 
@@ -427,15 +425,7 @@ impl<'b, 'a, P> Native<'b, 'a, P> {
         Native {
             scratch,
             in_outs,
-            looking: None,
             pass: PhantomData,
-        }
-    }
-
-    /// Loops look from here on where turns are counted.
-    fn count(&mut self, meter: &Meter) {
-        if meter.is_limited() && self.looking.is_none() {
-            self.looking = Some(Looking::begin());
         }
     }
 }
@@ -457,7 +447,6 @@ impl<P: Functions> Bodies for Native<'_, '_, P> {
     }
 
     fn sweep(&mut self, state: &mut HostState, args: &Args<'_>, (wave, round): (WaveId, u32)) {
-        self.count(&state.meter);
         let in_outs = self.in_outs.iter_mut();
         let in_outs = in_outs.map(|(id, s)| (*id, s.reborrow())).collect();
         let ahead = Ahead::of(state, &self.scratch.looks, args, wave);
@@ -479,18 +468,16 @@ impl<P: Functions> Bodies for Native<'_, '_, P> {
         fixpoint: FixpointId,
         round: u32,
     ) -> Result<bool, Fault> {
-        self.count(&state.meter);
         let state = &*state;
         let cx = Until {
             state,
             fixpoint,
             round,
         };
-        let watch = state.meter.watch();
-        let _in_lane = InLane::enter(Lanes::Alone, watch);
+        let _in_lane = InLane::enter(Lanes::Alone, state.meter.signal());
         catch_unwind(AssertUnwindSafe(|| P::until(&cx))).or_else(|payload| {
             if fault::is_stop(&*payload) {
-                watch.cut.store(true, Relaxed);
+                state.meter.cut().store(true, Relaxed);
                 return Ok(true);
             }
             let mut fault = fault::classify(payload);

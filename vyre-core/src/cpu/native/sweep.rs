@@ -30,7 +30,6 @@ use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering::Relaxed;
 
 /// The name under which profilers show the lanes of a wave. The macros implement it for a type called like the wave's
 /// function, because a symbol of a function in an `impl` names the type.
@@ -480,7 +479,7 @@ impl<'s> Sweep<'s> {
         args.ready(chunks);
         if !self.shares(chunks, args) {
             for chunk in 0..chunks {
-                let _in_lane = InLane::enter(Lanes::Alone, code.watch);
+                let _in_lane = InLane::enter(Lanes::Alone, code.signal);
                 let (first, end) = borders(len, chunk);
                 let local = args.begin();
                 let (_, part) = C::cut(args.whole(), first);
@@ -500,7 +499,7 @@ impl<'s> Sweep<'s> {
             let parts = group.clone().into_par_iter().zip(parts);
             parts
                 .map(|(chunk, part)| {
-                    let _in_lane = InLane::enter(Lanes::Shared, code.watch);
+                    let _in_lane = InLane::enter(Lanes::Shared, code.signal);
                     let (first, end) = span_of(chunk);
                     let local = C::open_part(&part, chunk - group.start);
                     let span = (first, end - first);
@@ -550,7 +549,8 @@ impl<'s> Sweep<'s> {
         Code {
             program: &self.state.program,
             wave: self.wave,
-            watch: self.state.meter.watch(),
+            signal: self.state.meter.signal(),
+            cut: self.state.meter.cut(),
         }
     }
 
@@ -583,7 +583,7 @@ impl<'s> Sweep<'s> {
         args.ready(chunks);
         if !self.shares(chunks, args) {
             for chunk in 0..chunks {
-                let _in_lane = InLane::enter(Lanes::Alone, code.watch);
+                let _in_lane = InLane::enter(Lanes::Alone, code.signal);
                 let local = args.begin();
                 let walk = || walk(chunk);
                 let view = args.view();
@@ -602,7 +602,7 @@ impl<'s> Sweep<'s> {
             let chunks = group.clone().into_par_iter();
             chunks
                 .map(|chunk| {
-                    let _in_lane = InLane::enter(lanes, code.watch);
+                    let _in_lane = InLane::enter(lanes, code.signal);
                     let walk = || walk(chunk);
                     let local = C::open(view, chunk - group.start);
                     name.lanes(|| run_chunk::<C, F, W>(&code, (view, local), walk, kernel))
@@ -648,7 +648,7 @@ where
     let mut next = 0;
     let mut found = None;
     loop {
-        if code.watch.has_ended() {
+        if code.is_stopped() {
             C::end(&mut local);
             return (local, found);
         }
@@ -677,11 +677,7 @@ where
                 C::end(&mut local);
                 return (local, found);
             }
-            Err(payload) if fault::is_stop(&*payload) => {
-                code.watch.cut.store(true, Relaxed);
-                C::end(&mut local);
-                return (local, found);
-            }
+            Err(payload) if fault::is_stop(&*payload) => {}
             Err(payload) => {
                 let item = (first + next - 1) as u32;
                 let pending = code.locate(item, fault::classify(payload));
@@ -722,7 +718,7 @@ where
     let mut walk = walk();
     let mut found = None;
     loop {
-        if code.watch.has_ended() {
+        if code.is_stopped() {
             C::end(&mut local);
             return (local, found);
         }
@@ -738,11 +734,7 @@ where
                 C::end(&mut local);
                 return (local, found);
             }
-            Err(payload) if fault::is_stop(&*payload) => {
-                code.watch.cut.store(true, Relaxed);
-                C::end(&mut local);
-                return (local, found);
-            }
+            Err(payload) if fault::is_stop(&*payload) => {}
             Err(payload) => {
                 let pending = code.locate(walk.current(), fault::classify(payload));
                 found = lowest(found, Some(Box::new(pending)));
