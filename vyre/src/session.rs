@@ -332,6 +332,10 @@ impl<P: Pass> Session<P> {
             self.did(&results.report),
             self.sides.runtime().since(started),
         );
+        // Sweepers tell no time.
+        if results.report.wall_ns == 0 {
+            results.report.wall_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        }
         let (program, sizes) = (&*self.program, &self.memory.sizes);
         self.decider.ran(program, sizes, &results.report, runs);
         self.decider.took(&results.report, took, did.items, runs);
