@@ -70,7 +70,7 @@ pub enum Problem<'a> {
     },
     /// Registers that are live where each block begins as u64.
     Liveness {
-        /// Edges of the control-flow graph turned round.
+        /// Edges of the control-flow graph, reversed.
         predecessors: &'a Csr,
         /// Read before they are written, by block.
         uses: &'a [u64],

@@ -130,7 +130,7 @@ pub enum Problem {
     Liveness {
         /// Blocks.
         cfg: Arc<Cfg>,
-        /// Edges of the control-flow graph turned round.
+        /// Edges of the control-flow graph, reversed.
         predecessors: Arc<Csr>,
     },
     /// Writes that may be the last ones before each block, as the words of its row: [`Values::U32`].

@@ -94,7 +94,7 @@ fn each_example_says_how_far_its_runs_agree() {
         bellman_ford::bellman_ford::PLAN,
         &[
             "relax uses the old value of dist",
-            "rounds may end while values still change",
+            "rounds ends by `front.is_empty() || round >= nodes`, whether values still change or not",
         ],
     );
     open(
@@ -130,7 +130,7 @@ fn each_example_says_how_far_its_runs_agree() {
         passes::pagerank::PLAN,
         &[
             "scatter adds floats to dangling; rounding shows their order",
-            "iteration may end while values still change",
+            "iteration ends by `moved < tolerance`, whether values still change or not",
         ],
     );
     open(

@@ -8,6 +8,8 @@ use crate::calls::is_type_name;
 use crate::kernel;
 use crate::package::{Imports, Package, has_dollar};
 use crate::report::Report;
+use crate::sight::Around;
+use crate::tables::ModuleTables;
 use crate::tokens::any_token;
 use crate::turns::watched;
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -55,12 +57,24 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> 
     let mut source = function.clone();
     source.attrs.clear();
     source.vis = syn::Visibility::Inherited;
-    let package = Package::new(Item::Fn(source), imports);
-    let tables = kernel::compile_package(&package, &mut report);
+    let mut package = Package::new(Item::Fn(source), imports);
+    let mut tables = kernel::compile_package(&package, &mut report);
+    let is_kept = |t: &ModuleTables| !t.sites.is_empty() || !t.constants.is_empty();
+    if tables.as_ref().is_some_and(is_kept)
+        && Around::new(name.clone()).is_some_and(|around| around.brings_beside_its_module())
+    {
+        report.error_help(
+            name.span(),
+            format!("`{name}` is brought beside `mod {name}`, and keeps its constants and places in a module of its own name"),
+            "give the function or the module another name",
+        );
+        tables = None;
+        (package.imports.broken).get_or_insert_with(|| "it did not compile".to_owned());
+    }
     let looks = tables
         .as_ref()
         .map(|t| looks(&t.assumed, &[], &quote! { #krate::__private }));
-    let arrays = tables.filter(|t| !t.sites.is_empty() || !t.constants.is_empty());
+    let arrays = tables.filter(is_kept);
     let arrays = arrays.map(|t| {
         let (constants, sites) = (
             constant_values(&t),

@@ -398,7 +398,7 @@ fn with_includes(
             match sight.unwrap_or(Sight::Open) {
                 Sight::Open => imports.expected.push(w.key.clone()),
                 Sight::Unmarked => match idents(&w.from_here).as_slice() {
-                    [.., module, of] if is_type_name(of) => {
+                    [modules @ .., of] if is_type_name(of) => {
                         imports.expected.push(w.key.clone());
                         // A graph has its own of these, and says so.
                         if GENERATED.iter().any(|g| of == g) {
@@ -409,7 +409,12 @@ fn with_includes(
                                 .last()
                                 .map_or_else(Span::call_site, Ident::span),
                             format!("`{of}` is of a module that kernels do not see"),
-                            format!("write `#[device]` before `mod {module}`"),
+                            match modules.last() {
+                                Some(module) if !is_above(module) => {
+                                    format!("write `#[device]` before `mod {module}`")
+                                }
+                                _ => "put it into a `#[device] mod`, and name it by its path; or into the graph's module".to_owned(),
+                            },
                         ));
                     }
                     _ => {
@@ -437,6 +442,11 @@ fn with_includes(
         item,
     };
     state.go_on()
+}
+
+/// Whether a name of a path is one of a module around.
+fn is_above(name: &Ident) -> bool {
+    ["super", "self", "crate"].iter().any(|above| name == above)
 }
 
 fn idents(path: &TokenStream) -> Vec<Ident> {

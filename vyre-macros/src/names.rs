@@ -39,8 +39,8 @@ pub(crate) enum Meaning {
 /// A module, with the `#[device] mod`s in it.
 #[derive(Default)]
 pub(crate) struct Names {
-    /// By the path from the module. The number says where a name is seen: in the module that so many words of its path
-    /// lead to.
+    /// By the path from the module. The number says where a name is seen: in the module to which this number of words of
+    /// its path leads.
     declared: HashMap<(Space, String), usize>,
     /// By the `#[device] mod`s that they stand in.
     uses: HashMap<String, Vec<Use>>,
@@ -186,7 +186,7 @@ pub(crate) fn uses(item: &syn::ItemUse) -> Vec<(Option<Ident>, Vec<Ident>)> {
     all
 }
 
-/// Where something is seen that stands so many modules deep.
+/// Where something is seen that stands `depth` modules deep.
 fn seen(vis: &Visibility, depth: usize) -> usize {
     match vis {
         Visibility::Inherited => depth,

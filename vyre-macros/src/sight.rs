@@ -116,13 +116,13 @@ impl Around {
         }
         let said = self
             .parsed()
-            .and_then(|f| of_items(&f.items, &self.item, &names));
+            .and_then(|f| of_items(&f.items, &self.item, &names, false));
         said.unwrap_or(Sight::Open)
     }
 
     /// Looks a path up from a module of this file around the item's module, the crate's if that is not said.
     fn look_around(&self, names: &[String], ups: Option<usize>) -> Sight {
-        let Some((chain, _)) = self.home() else {
+        let Some((chain, of)) = self.home() else {
             return Sight::Open;
         };
         let is_root = ["main", "lib"]
@@ -132,7 +132,12 @@ impl Around {
             Some(ups) => (chain.len() - 1).checked_sub(ups),
             None => (is_root || chain[0].iter().any(is_main)).then_some(0),
         };
-        at.map_or(Sight::Open, |at| resolve(chain[at], names, true))
+        at.map_or(Sight::Open, |at| {
+            let around = at.checked_sub(1).map_or(&[][..], |before| chain[before]);
+            let is_device =
+                |i: &Item| matches!(i, Item::Mod(m) if m.ident == of[at - 1] && is_device(m));
+            resolve(chain[at], names, around.iter().any(is_device))
+        })
     }
 
     /// Whether a function of this name is certainly beside the item: marked, unmarked, or brought by a `use` of its
@@ -141,7 +146,8 @@ impl Around {
         let names = [name.to_owned()];
         let file = || self.parsed();
         plainly_open(&self.text, &names)
-            || file().and_then(|f| of_items(&f.items, &self.item, &names)) == Some(Sight::Unmarked)
+            || file().and_then(|f| of_items(&f.items, &self.item, &names, false))
+                == Some(Sight::Unmarked)
     }
 
     /// A word that the item has and its module does not. `attribute`: that of the item, unless it is written with the
@@ -217,13 +223,39 @@ impl Around {
         (!is_crate).then(|| &path.segments[at].ident)
     }
 
-    /// The item, a module.
-    fn own(&self) -> Option<Place> {
+    /// Whether a `use` brings the item, a function, to where the module around it stands, which has its name.
+    pub(crate) fn brings_beside_its_module(&self) -> bool {
+        let beside = || {
+            let module = self.place()?;
+            let parent = (module.name()? == self.item).then(|| module.parent())??;
+            let mut uses = parent?.items.into_iter().filter_map(|i| match i {
+                Item::Use(u) => Some(u),
+                _ => None,
+            });
+            uses.find(|u| {
+                let mut named = named(u).into_iter();
+                named.any(|(name, path)| {
+                    let ends = path.iter().rev().take(2).all(|p| *p == self.item);
+                    name == self.item && path.len() > 1 && ends
+                })
+            })
+        };
+        beside().is_some()
+    }
+
+    /// The module around the item.
+    fn place(&self) -> Option<Place> {
         let (chain, names) = self.home()?;
         let mut place = Place::file(&self.file, self.parsed()?.items.clone());
         for (items, name) in chain[1..].iter().zip(&names) {
             place = place.inside(name, items.to_vec());
         }
+        Some(place)
+    }
+
+    /// The item, a module.
+    fn own(&self) -> Option<Place> {
+        let place = self.place()?;
         let own = place.items.iter().find_map(|i| match i {
             Item::Mod(m) if m.ident == self.item => m.content.as_ref().map(|(_, i)| i.clone()),
             _ => None,
@@ -686,8 +718,8 @@ fn plainly_open(text: &str, names: &[String]) -> bool {
     false
 }
 
-/// What all modules say that have the item; `None` if there is none.
-fn of_items(items: &[Item], item: &str, names: &[String]) -> Option<Sight> {
+/// What all modules say that have the item; `None` if there is none. `device`: structs in this one need no mark.
+fn of_items(items: &[Item], item: &str, names: &[String], device: bool) -> Option<Sight> {
     let mut said = None;
     let mut say = |sight: Option<Sight>| {
         said = match (said, sight) {
@@ -699,16 +731,21 @@ fn of_items(items: &[Item], item: &str, names: &[String]) -> Option<Sight> {
         .iter()
         .any(|i| ours(i).is_some_and(|name| name == item))
     {
-        say(Some(resolve(items, names, true)));
+        say(Some(resolve(items, names, device)));
     }
     for i in items {
         if let Item::Mod(m) = i
             && let Some((_, items)) = &m.content
         {
-            say(of_items(items, item, names));
+            say(of_items(items, item, names, is_device(m)));
         }
     }
     said
+}
+
+/// Whether structs in a module need no mark of their own.
+fn is_device(module: &syn::ItemMod) -> bool {
+    marked(&module.attrs, &["device", "cfg_attr"])
 }
 
 /// A path from a module with these items. `device`: structs in it need no mark.
@@ -719,8 +756,7 @@ fn resolve(items: &[Item], names: &[String], device: bool) -> Sight {
     if !rest.is_empty() {
         let inner = items.iter().find_map(|i| match i {
             Item::Mod(m) if m.ident.unraw() == first => {
-                let device = marked(&m.attrs, &["device", "cfg_attr"]);
-                m.content.as_ref().map(|(_, items)| (items, device))
+                m.content.as_ref().map(|(_, items)| (items, is_device(m)))
             }
             _ => None,
         });

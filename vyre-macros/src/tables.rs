@@ -28,7 +28,7 @@ pub(crate) enum Assumption {
     Struct(TokenStream, u32),
 }
 
-/// Where a constant means what it does: in these `#[device] mod`s of a module that is so many up.
+/// Where a constant means what it does: in these `#[device] mod`s of a module that is `up` modules up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Home {
     pub(crate) up: usize,

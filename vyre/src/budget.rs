@@ -29,10 +29,10 @@ impl Budget {
 
 /// Sessions of kernels that wait for their next call, at most.
 const KEPT_KERNELS: usize = 16;
-/// They have one part in so many of the device's memory together, at most.
+/// Together they have at most the device's memory divided by this.
 const KEPT_SHARE: u64 = 4;
 
-/// Memory that nobody uses, kept because the next call may: sessions of kernels, and results that came back. All of it
+/// Unused memory, kept because the next call may: sessions of kernels, and results that came back. All of it
 /// goes before a session is refused.
 #[derive(Default)]
 pub(crate) struct Spare {
@@ -53,7 +53,7 @@ impl Spare {
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A session of the kernel that nobody uses.
+    /// An unused session of the kernel.
     pub(crate) fn take<S: Any>(&self) -> Option<S> {
         let mut kernels = self.kernels();
         let of = |kept: &Kept| kept.session.is::<S>();
@@ -138,7 +138,7 @@ impl Lease {
         }
     }
 
-    /// What this lease can have at most now: its own part and what nobody has. `None` without a budget.
+    /// What this lease can have at most now: its own part and what no lease has. `None` without a budget.
     pub(crate) fn available_bytes(&self) -> Option<u64> {
         let budget = self.budget.as_ref()?;
         let used = budget.used_bytes.load(Relaxed);

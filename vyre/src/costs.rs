@@ -76,7 +76,7 @@ impl Did {
         }
     }
 
-    /// Of so many.
+    /// Of `runs` like this.
     pub(crate) fn times(self, runs: u64) -> Did {
         Did {
             rounds: self.rounds.saturating_mul(runs),
@@ -172,8 +172,8 @@ impl Costs {
         known
     }
 
-    /// What is known before a run with buffers of this length, so many at a time, whatever it sweeps; `None`: before a
-    /// single run with buffers of any length.
+    /// What is known before a run with buffers of this length, in a batch of this size, whatever it sweeps; `None`:
+    /// before a single run with buffers of any length.
     pub(crate) fn before(&self, subject: Subject, wanted: Option<Work>) -> Before {
         let mut known = self.known();
         let of = known.subjects.entry(subject).or_default();

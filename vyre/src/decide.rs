@@ -143,7 +143,7 @@ pub(crate) struct Situation {
 }
 
 impl Situation {
-    /// Of so many queries of a pass with that memory.
+    /// Of `queries` of a pass with that memory.
     pub(crate) fn of(
         program: &Program,
         memory: &Memory,
@@ -322,7 +322,7 @@ impl Decider {
         }
     }
 
-    /// Takes note of what so many runs like that of this report have executed.
+    /// Takes note of what `runs` like that of this report have executed.
     pub(crate) fn ran(&mut self, program: &Program, sizes: &Sizes, report: &Report, runs: u64) {
         let items = report.activity.map_or(0, |a| a.items).saturating_mul(runs);
         let rounds: Vec<u64> = report
@@ -333,7 +333,7 @@ impl Decider {
         self.heat.add(program, sizes, &rounds, items);
     }
 
-    /// Takes note of how long so many runs took together, the last of which swept so many items.
+    /// Takes note of how long `runs` took together, the last of which swept `items`.
     pub(crate) fn took(&mut self, report: &Report, took: Duration, items: u64, runs: u64) {
         if !self.is_measuring() {
             let each_ns = u64::try_from(took.as_nanos() / u128::from(runs.max(1)));
@@ -342,6 +342,11 @@ impl Decider {
             let ns = on_device.unwrap_or_else(|| each_ns.unwrap_or(u64::MAX));
             self.measured.ran(report.route, ns, items, runs);
         }
+    }
+
+    /// Forgets the last decision: what it was for has been refused, and nothing was launched.
+    pub(crate) fn refused(&mut self) {
+        self.launches -= u64::from(self.decisions.pop_back().is_some());
     }
 
     /// Records what came of the last decision, and how long it took by the runtime's clock.
@@ -616,9 +621,13 @@ impl fmt::Display for Decision {
         }
         write!(
             f,
-            ": {topology}, {} of {} workers, {scope} barriers, queue {queue}, {route}",
+            ": {topology}, {} of {} workers",
             launch.workers, request.max_workers
         )?;
+        // A CPU follows none of these.
+        if self.followed.sweeps.is_none() {
+            write!(f, ", {scope} barriers, queue {queue}, {route}")?;
+        }
         if launch.promote {
             write!(f, ", waiting work first")?;
         }

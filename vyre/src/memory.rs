@@ -71,7 +71,7 @@ impl Memory {
         program: impl Fn() -> Result<Program, Error>,
     ) -> Result<(Planned, Memory), Error> {
         let lease = runtime.lease();
-        // What is kept for later is nobody's, so that it changes no plan.
+        // What is kept for later is given up first, so that it changes no plan.
         lease.give_up();
         let pressure = Memory::pressure(topology, runtime)?;
         let available = lease.available_bytes();
@@ -323,7 +323,7 @@ impl Memory {
         buffers.map(bytes).fold(0, u64::saturating_add)
     }
 
-    /// Takes room for inputs and results of so many queries beside the states, or for half of them, and so on.
+    /// Takes room for inputs and results of `queries` beside the states, or for half of them, and so on.
     pub(crate) fn results(&mut self, program: &Program, queries: u64) {
         let io = |role| matches!(role, Role::Input | Role::InOut | Role::Output);
         let mut wanted = self
@@ -416,7 +416,8 @@ impl Memory {
         };
         let Some(left) = room_bytes.checked_sub(held_bytes) else {
             return Err(RunError::Memory {
-                what: "the results of the batch do not fit".to_owned(),
+                what: "the results of the batch do not fit: `set_batch_limit` takes fewer queries at a time"
+                    .to_owned(),
                 needed_bytes: self.lease.bytes() + (held_bytes - room_bytes),
                 available_bytes: self.lease.bytes(),
             });
@@ -442,7 +443,7 @@ impl Memory {
         Some(self.lease.bytes().saturating_sub(resident))
     }
 
-    /// Takes room for so many states of a batch, or as many as there is room for.
+    /// Takes room for `wanted` states of a batch, or as many as there is room for.
     pub(crate) fn slots(&mut self, wanted: u32) -> u32 {
         let extra = self.resident_bytes + self.second_inputs_bytes;
         let extra = extra + self.results_bytes + self.bitmap_bytes + self.kept.room_bytes;

@@ -84,7 +84,7 @@ impl<T> Pool<T> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One with memory for buffers of so many elements.
+    /// One with memory for buffers of `lens` elements.
     pub(crate) fn take(&self, lens: &[u64]) -> Option<Held<T>> {
         let mut free = self.free();
         let fits = |held: &Held<T>| held.lens.iter().zip(lens).all(|(has, needs)| has >= needs);

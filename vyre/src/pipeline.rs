@@ -355,7 +355,7 @@ impl<'p, T> Pipeline<'p, T> {
 
     /// Measures every alternative of the stages that have a baseline, on this state.
     ///
-    /// How long the baseline takes, and how much faster the alternative is, are medians of so many timed runs of each,
+    /// How long the baseline takes, and how much faster the alternative is, are medians of `runs` timed runs of each,
     /// in turn, after an untimed one. How long preparing takes is measured once. The figures replace what the choices
     /// claimed. What was prepared is given up again, so that a selection weighs what preparing costs. Each stage sees
     /// the state as the baselines before it leave it.

@@ -128,7 +128,7 @@ impl Runtime {
         Runtime::on(Arc::new(Vir0))
     }
 
-    /// Threads that native sessions and loaders share, which are made here where nobody has made them.
+    /// Threads that native sessions and loaders share, which are made here where they are not there yet.
     ///
     /// # Errors
     /// `RAYON_NUM_THREADS` asks for more than can be meant. Sessions say the same when they are opened.
@@ -196,6 +196,11 @@ impl Runtime {
         }
     }
 
+    /// What [`because`](Runtime::because) was told.
+    pub(crate) fn why(&self) -> Option<&str> {
+        self.why.as_deref()
+    }
+
     /// Each side as a runtime of its own, which shares budget and plans, and what this one keeps for later.
     pub(crate) fn sides(&self) -> Vec<Runtime> {
         let others = self.others.iter().map(|other| Runtime {
@@ -235,7 +240,7 @@ impl Runtime {
         std::iter::once(self.backend()).chain(others).collect()
     }
 
-    /// This runtime with a budget of so many bytes, which its sessions and those of its clones share. A session or run
+    /// This runtime with a budget of `bytes`, which its sessions and those of its clones share. A session or run
     /// that needs more than the others leave is refused before anything is allocated. Several sides share the budget:
     /// another side is opened only where it leaves as much as it takes.
     pub fn with_memory(self, bytes: u64) -> Runtime {

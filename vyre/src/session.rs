@@ -11,7 +11,7 @@ use crate::sides::Sides;
 use crate::stop::Stops;
 use crate::tier::RoutePolicy;
 use std::collections::VecDeque;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -19,7 +19,6 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use vyre_core::dsl::columns::SliceMut;
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::launch::WAITING;
 use vyre_core::plan::session::{Counters, Profile, Readback};
 use vyre_core::plan::show::loops_text;
 use vyre_core::plan::thresholds::Thresholds;
@@ -130,7 +129,7 @@ impl<P: Pass> Session<P> {
 
     /// Runs the pass once, as [`run`](Session::run) does, and puts the result into memory that goes back to the session
     /// when the result is dropped. On a GPU its pages are locked: the device copies large columns of scalars and rows
-    /// of bits to where they stay, and nobody copies them again. Lists, whose length is known only after the run, and
+    /// of bits to where they stay, and they are not copied again. Lists, whose length is known only after the run, and
     /// structs are in ordinary memory. On a CPU everything is.
     ///
     /// Until it is freed the memory counts in the runtime's budget, lists with their whole capacity. A session keeps up
@@ -233,7 +232,11 @@ impl<P: Pass> Session<P> {
             decider.decide(&situation, program, &mut *session.executor)?;
             let executor = &mut session.executor;
             let started = session.sides.runtime().now();
-            let mut outcome = executor.run_in_place(args, in_outs, may_trap)?;
+            let ran = executor.run_in_place(args, in_outs, may_trap);
+            if ran.as_ref().is_err_and(RunError::is_refusal) {
+                session.decider.refused();
+            }
+            let mut outcome = ran?;
             session.ended(started, &mut outcome, 1);
             Ok(outcome.report)
         })
@@ -307,12 +310,7 @@ impl<P: Pass> Session<P> {
     /// Runs a series on the side where the session is; its lengths were checked.
     fn launch(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
         if series.is_empty() {
-            return Err(RunError::Length {
-                name: "runs".to_owned(),
-                expected: 1,
-                size: String::new(),
-                actual: 0,
-            });
+            return Err(RunError::NoRuns);
         }
         let situation = Situation {
             second_inputs: series.len() > 1 && self.second_inputs(),
@@ -321,12 +319,16 @@ impl<P: Pass> Session<P> {
         let (decider, program) = (&mut self.decider, &*self.program);
         decider.decide(&situation, program, &mut *self.executor)?;
         let started = self.sides.runtime().now();
-        self.executor.run_series(series, results)?;
+        let ran = self.executor.run_series(series, results);
+        if ran.as_ref().is_err_and(RunError::is_refusal) {
+            self.decider.refused();
+        }
+        ran?;
         self.ended(started, results, series.len() as u64);
         Ok(())
     }
 
-    /// Takes note of a run, or a series of so many.
+    /// Takes note of a run, or a series of `runs`.
     fn ended(&mut self, started: Duration, results: &mut Outcome, runs: u64) {
         let (did, took) = (
             self.did(&results.report),
@@ -372,7 +374,7 @@ impl<P: Pass> Session<P> {
                 Ok(())
             }
             Err(e) => {
-                // Nobody else may have taken it meanwhile but another session; then its runs say so.
+                // Only another session may have taken it meanwhile; then its runs say so.
                 let _again = self.memory.lease.resize(had);
                 Err(e)
             }
@@ -467,7 +469,7 @@ impl<P: Pass> Session<P> {
         self.executor.counters().map(|c| c.plus(&counted))
     }
 
-    /// What so many runs of a series do, for [`plan::session`](vyre_core::plan::session) to plan: lengths are those of
+    /// What `runs` of a series do, for [`plan::session`](vyre_core::plan::session) to plan: lengths are those of
     /// the last run.
     pub fn profile(&self, runs: u64) -> Profile {
         let (program, sizes) = (&*self.program, &self.memory.sizes);
@@ -530,6 +532,10 @@ impl<P: Pass> Session<P> {
     /// ([`sides`](Session::sides)).
     pub fn explain(&self) -> impl fmt::Display + '_ {
         let mut bottom = self.loops();
+        let runtime = self.sides.runtime();
+        if let (Some(why), false) = (runtime.why(), self.decider.decisions.is_empty()) {
+            let _infallible = writeln!(bottom, "backend   {}: {why}", self.backend());
+        }
         bottom += &self.sides.explain(self.decider.is_measuring());
         Explanation(&self.decider.decisions, bottom)
     }
@@ -557,8 +563,8 @@ impl<P: Pass> Session<P> {
         self.sides.set_thresholds(thresholds);
     }
 
-    /// Asks for so many workers a launch, at most as many as the backend runs at once. `None`, the default, asks for
-    /// that many. Workers are the CTAs of a GPU and the threads of a CPU, whose sweeps take one or all.
+    /// Asks for a number of workers a launch, at most as many as the backend runs at once. `None`, the default, asks for
+    /// all of these. Workers are the CTAs of a GPU and the threads of a CPU, whose sweeps take one or all.
     pub fn set_workers(&mut self, workers: Option<NonZeroU32>) {
         self.decider.workers = workers.map(NonZeroU32::get);
     }
@@ -768,10 +774,6 @@ impl fmt::Display for Explanation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for decision in self.0 {
             writeln!(f, "{decision}")?;
-        }
-        if !self.0.is_empty() {
-            let waiting = WAITING.map(|(what, until)| format!("{what} (for {until})"));
-            writeln!(f, "waiting   {}", waiting.join("; "))?;
         }
         f.write_str(&self.1)
     }

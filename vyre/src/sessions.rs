@@ -196,7 +196,7 @@ impl<P: Pass> Sessions<P> {
         })
     }
 
-    /// The route of a batch whose topologies have so many nodes, each counted as often as it is queried.
+    /// The route of a batch whose topologies have `nodes` in all, each counted as often as it is queried.
     fn route(&self, nodes: u64) -> Result<Route, Error> {
         let policy = &self.runtime.thresholds().launch;
         let request = Request {

@@ -66,7 +66,7 @@ enum Verdict {
 }
 
 impl Measured {
-    /// A run went this way, swept so many items, and took so long; or each of so many runs of a series.
+    /// A run went this way, swept `items`, and took `ns`; or each of `runs` of a series.
     pub(crate) fn ran(&mut self, route: &str, ns: u64, items: u64, runs: u64) {
         self.last = Work::new(0, runs.min(2), items);
         let both = self.works.entry(self.last).or_default();
@@ -163,7 +163,7 @@ impl RoutePolicy {
 mod tests {
     use super::*;
 
-    /// The routes of so many runs, whose costs an item are these by route.
+    /// The routes of `count` runs, whose costs an item are these by route.
     fn runs(measured: &mut Measured, count: u64, [interpreted, compiled]: [u64; 2]) -> String {
         let mut routes = String::new();
         for _ in 0..count {

@@ -472,7 +472,7 @@ fn any_call_may_fail_once_and_the_next_run_works() {
     let (faults, errors) = fail_once(runtime_on, scenarios());
     println!(
         "faults.driver: {faults} injected, {faults} survived: {errors} told with the call's name, {} silent by design \
-         (waits while giving back, a page lock that falls back, a stop that comes too late)",
+         (waits while giving back, a page lock that falls back)",
         faults as usize - errors
     );
 }

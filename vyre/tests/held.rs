@@ -311,7 +311,7 @@ fn results_of_sessions_count_until_their_batch_ends(runtime: &Runtime) {
         let fit: Vec<bool> = batch.results.iter().map(|(_, r)| r.is_ok()).collect();
         let refused = batch.results[3].1.as_ref().map(|_| ());
         let refused = refused.expect_err("there is no room").to_string();
-        let says = "the results of the batch do not fit; ";
+        let says = "the results of the batch do not fit: `set_batch_limit` takes fewer queries at a time; ";
         assert!(refused.starts_with(says), "{refused}");
         assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
         drop(batch);
@@ -494,7 +494,7 @@ fn results_of_a_batch_count_until_it_ends(runtime: &Runtime) {
         let fit: Vec<bool> = batch.results.iter().map(|(_, r)| r.is_ok()).collect();
         let refused = batch.results[3].1.as_ref().map(|_| ());
         let refused = refused.expect_err("there is no room");
-        let says = "the results of the batch do not fit; ";
+        let says = "the results of the batch do not fit: `set_batch_limit` takes fewer queries at a time; ";
         assert!(refused.to_string().starts_with(says), "{refused}");
         // They are the caller's now, and the session goes on.
         assert_eq!(tight.memory(), Some((budget, one)), "{backend}");

@@ -1,7 +1,7 @@
 //! What a body does to the pass's resources, and how far the order of items can be seen in the result.
 //!
 //! [`uses`] gives each resource its one mode. A buffer is *updated* when every access to it in the body is an atomic of
-//! one operation among add (sub adds the negation), min, max, and, or, xor whose old value nobody reads; it is *read*
+//! one operation among add (sub adds the negation), min, max, and, or, xor whose old value is not read; it is *read*
 //! when it is only loaded, atomically or not; anything else *writes* it. `len()` alone is a read, next to other
 //! accesses it is nothing.
 //!
@@ -19,7 +19,7 @@
 //! changes, and that what it leaves behind does not depend on who came first. Each resource must be used in one of
 //! these ways by a body:
 //!
-//! - **Only read.** Nobody changes it in this group.
+//! - **Only read.** No wave changes it in this group.
 //! - **Own element.** Every access, whatever it is, at the work item's own index, or to words of the row of bits there,
 //!   whose methods check the word, or to elements of the item's own row, whose index is checked before; and each index is swept once. So an element's history is one item's program order,
 //!   of which other waves of the group see nothing, since they would conflict. Plain stores are admitted by the front
@@ -38,11 +38,14 @@
 //!   values are `x`, `f(x)`, `f(f(x))` and so on, one for each attempt, whoever makes it. So a comparison of the old
 //!   value with a uniform one may guard what a claim may: `if open[v].fetch_sub(1) == 1 { ready.push(v) }`. (Not where
 //!   floats are added: a sum that may be lifted is open.)
-//! - **Pushed, appended or reduced.** A multiset union, if nobody reads the slots and the list is not read back; a
+//! - **Pushed, appended or reduced.** A multiset union, if the slots are not read and the list is not read back; a
 //!   reduction as an update of its operation. A body that also reads the
 //!   reduction it takes part in is refused.
 //!
 //! `exp`, `ln`, `sin` and `cos` are approximate, so a body that uses one is refused.
+//!
+//! - **Of a wave that runs once.** Its one lane does one thing after the other, and no wave beside it touches what it
+//!   does more with than update.
 //!
 //! The old value of an atomic, and a load of what the same wave changes, are seen by none of these, so every value,
 //! branch, index and fault of an item is a function of the state before the group.
@@ -64,8 +67,8 @@
 use crate::compile::ir::{AtomicOp, BinaryOp, Block, Body, Expr, LocalId, Stmt, UnaryOp};
 use crate::compile::monotone;
 use crate::vir0::module::{
-    Agreement, BufferId, Extent, FixpointId, FrontierId, Least, ListId, Mode, Program, Reason,
-    ReduceOp, ReductionId, Resource, SiteId, Uniform, UpdateOp, Wave, WaveId, Why,
+    Agreement, BufferId, Domain, Extent, FixpointId, FrontierId, Least, ListId, Mode, Program,
+    Reason, ReduceOp, ReductionId, Resource, SiteId, Uniform, UpdateOp, Wave, WaveId, Why,
 };
 use crate::vir0::scalar::Scalar;
 use std::collections::BTreeMap;
@@ -178,10 +181,13 @@ pub fn agreement(program: &Program, bodies: &[&Body], conditions: &[&Body]) -> A
             continue;
         }
         let once = declared.is_some_and(|wave| wave.domain.owns_indices(program));
+        let is_alone = declared.is_some_and(|wave| wave.domain == Domain::Once);
         let first = accesses.list.iter().find_map(|(&resource, list)| {
             let (why, site) = match resource {
                 Resource::Topology(_) | Resource::Frontier(_) => None,
                 Resource::Buffer(id) if once && is_owned(program, id, list) => None,
+                // One lane does one thing after the other, and unordered waves only update what it only updates.
+                Resource::Buffer(_) if is_alone && mode(list) == Mode::Write => None,
                 Resource::Buffer(id) => order_of_buffer(program, &accesses, id, list),
                 Resource::Reduction(id) => order_of_reduction(program, id, list),
                 Resource::List(id) => order_of_list(program, id, list),
@@ -864,7 +870,7 @@ impl<'b> Accesses<'b> {
     }
 }
 
-/// The update that an atomic is when nobody reads its old value; an exchange is none.
+/// The update that an atomic is when its old value is not read; an exchange is none.
 fn update_op(op: AtomicOp) -> Option<UpdateOp> {
     match op {
         AtomicOp::Add | AtomicOp::Sub => Some(UpdateOp::Add),

@@ -359,7 +359,7 @@ fn remove_unneeded(code: &mut Code) {
     }
 }
 
-/// Items that share a lane on a GPU where a kernel has so many rows.
+/// Items that share a lane on a GPU where a kernel has `rows`.
 fn items_a_lane(rows: u8) -> u8 {
     match rows {
         0..=8 => 4,

@@ -11,8 +11,8 @@
 //! [`least`] establishes both from the waves' bodies. For the first:
 //!
 //! - Every write is an atomic of its buffer's one operation. Its index is *fixed*: a function of the item and of what
-//!   nobody writes while the fixpoint runs (of the round, too: that is not fixed). Its value moves the buffer's way, if
-//!   at all.
+//!   no wave writes while the fixpoint runs (of the round, too: that is not fixed). Its value moves the buffer's way,
+//!   if at all.
 //! - What guards it is fixed, or turns from false to true only; or it is the question whether the update would change
 //!   what was loaded, which leaves out only what changes nothing.
 //! - Nothing else is written: no list, no store. A reduction that its rounds reset may be, where an update changed
@@ -64,7 +64,7 @@ enum Tone {
     Gains,
     /// Bits only from 1 to 0.
     Loses,
-    /// Nobody knows.
+    /// Unknown.
     Open,
 }
 
@@ -282,7 +282,7 @@ pub(crate) fn least(
         updates.extend(walk.updates.into_iter().map(|u| (wave, u)));
     }
     for (wave, u) in &updates {
-        // A path that never comes to its end tells nobody, and asks for nothing.
+        // A path that never comes to its end reaches no condition, and asks for nothing.
         let Some(told) = &u.told else { continue };
         let known = told.iter().any(|n| shared.quiet.contains(n));
         let mut needs = shared.needs.iter().filter(|(b, _)| *b == u.buffer);

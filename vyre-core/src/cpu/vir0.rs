@@ -6,7 +6,6 @@ use crate::dsl::columns::Column;
 use crate::dsl::error::RunError;
 use crate::dsl::record::Rows;
 use crate::plan::footprint::Allocation;
-use crate::plan::launch::Route;
 use crate::plan::session::Counters;
 use crate::run::args::{Args, TopologyArgs};
 use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress};
@@ -118,10 +117,7 @@ impl Executor for Vir0Executor {
             workers: 1,
             code: "interpreter".into(),
             sweeps: Some(hint.sweeps.start),
-            notes: match hint.route {
-                Route::Jit => vec!["jit wanted, not available".into()],
-                Route::Interpreter => vec![],
-            },
+            notes: Vec::new(),
         }
     }
 

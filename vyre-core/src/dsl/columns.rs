@@ -67,7 +67,7 @@ macro_rules! columns {
             pub fn is_empty(&self) -> bool { self.len() == 0 }
             /// Elements that it has memory for.
             pub fn capacity(&self) -> usize { match self { $(Column::$variant(v) => v.capacity(),)* } }
-            /// Takes memory for so many elements in all; false where there is none.
+            /// Takes memory for `len` elements in all; false where there is none.
             #[must_use]
             pub fn reserve(&mut self, len: usize) -> bool {
                 match self { $(Column::$variant(v) => v.try_reserve_exact(len.saturating_sub(v.len())).is_ok(),)* }
@@ -87,7 +87,7 @@ macro_rules! columns {
                     v.resize(len, value);
                 })* }
             }
-            /// Gives memory back beyond so many elements.
+            /// Gives memory back beyond `len` elements.
             pub(crate) fn shrink_to(&mut self, len: usize) {
                 match self { $(Column::$variant(v) => { v.truncate(len); v.shrink_to(len); })* }
             }

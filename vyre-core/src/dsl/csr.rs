@@ -259,7 +259,7 @@ impl Csr {
         })
     }
 
-    /// The graph with every edge turned round; edges of a node keep the order of their sources.
+    /// The graph with every edge reversed; edges of a node keep the order of their sources.
     pub fn reverse(&self) -> Csr {
         let (offsets, targets) = (self.offsets.len(), self.targets.len());
         self.reversed_in(vec![0; offsets], vec![0; targets])

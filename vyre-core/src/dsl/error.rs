@@ -25,6 +25,9 @@ pub enum RunError {
         /// Nodes of the second.
         actual: u64,
     },
+    /// A series without runs.
+    #[error("a series has at least one run, and this one has none")]
+    NoRuns,
     /// An argument has the wrong number of elements.
     #[error("`{name}` has {}; the pass needs {expected}{}", counted(*actual, "element"), bracketed(size))]
     Length {
@@ -42,7 +45,7 @@ pub enum RunError {
     NoTopology {
         /// Asked for.
         topology: usize,
-        /// So many there are.
+        /// Topologies that there are.
         topologies: usize,
     },
     /// A row of bits is given with a bit beyond its width.
@@ -188,7 +191,7 @@ fn there_are(topologies: usize) -> String {
 }
 
 impl RunError {
-    /// The same, as that of run `run` of a series of so many. One run is no series.
+    /// The same, as that of run `run` of a series of `runs`. One run is no series.
     pub fn of_run(mut self, run: usize, runs: usize) -> RunError {
         if let RunError::Trap(trap) = &mut self {
             trap.run = (runs > 1).then_some(run as u64);
@@ -212,7 +215,13 @@ impl RunError {
         )
     }
 
-    /// The system has no memory left for something of so many bytes.
+    /// What was asked for was refused, and nothing was launched.
+    pub fn is_refusal(&self) -> bool {
+        use RunError::{Backend, Memory, Trap};
+        !self.is_stop() && !matches!(self, Trap(_) | Memory { .. } | Backend(_))
+    }
+
+    /// The system has no memory left for `what`, which needs `needed_bytes`.
     #[cold]
     pub fn no_memory(what: impl fmt::Display, needed_bytes: u64) -> RunError {
         RunError::Memory {

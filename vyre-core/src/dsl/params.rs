@@ -436,7 +436,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Whether nobody before this chunk has pushed the node, nor this one.
+    /// Whether neither this chunk nor one before it has pushed the node.
     #[inline]
     fn claims(&self, node: u32) -> bool {
         let cell = &self.stamps[node as usize];
@@ -605,14 +605,14 @@ impl Room {
     /// Of the first.
     const FIRST: usize = 16;
 
-    /// Is for so many items of the next sweep, by so many threads at a time: each has at most a block that is not full.
+    /// Makes room for `items` of the next sweep, by `threads` at a time: each has at most a block that is not full.
     pub(crate) fn reset(&self, items: usize, threads: usize) {
         let slack = threads.saturating_mul(Room::BLOCK);
         self.left.store(items.saturating_add(slack), Relaxed);
         self.starved.store(false, Relaxed);
     }
 
-    /// Takes room for so many items, or for as many as are left.
+    /// Takes room for `wanted` items, or for those that are left.
     fn draw(&self, wanted: usize) -> usize {
         let mut left = self.left.load(Relaxed);
         loop {

@@ -62,7 +62,7 @@ impl Parts {
         Ok(Parts { offsets })
     }
 
-    /// Parts with so many nodes each.
+    /// Parts whose numbers of nodes are given.
     ///
     /// # Errors
     /// They have more nodes than u32 counts.

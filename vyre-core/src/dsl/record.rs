@@ -88,7 +88,7 @@ pub trait Shape: Scalars + Send + Sync + PartialEq + 'static {
     /// Tells the type of each scalar, in the order of the arrays.
     #[doc(hidden)]
     fn each_scalar(tell: &mut impl FnMut(Scalar));
-    /// Parts of arrays that nobody else has.
+    /// Parts of arrays that have no other owner.
     #[doc(hidden)]
     type Parts<'a>: Send;
     /// Whole arrays whose elements lanes read and write, each its own.
@@ -264,7 +264,7 @@ impl Rows {
         self.columns.iter().map(Column::capacity).min().unwrap_or(0)
     }
 
-    /// Takes memory for so many more items where there is too little: twice of what it had, but no more than `most`.
+    /// Takes memory for `more` items where there is too little: twice of what it had, but no more than `most`.
     /// False where there is none.
     #[must_use]
     pub(crate) fn make_room(&mut self, more: usize, most: usize) -> bool {

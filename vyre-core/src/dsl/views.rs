@@ -101,8 +101,8 @@ pub(crate) fn from_atomic<T: AtomicElement>(values: Vec<Atomic<T>>) -> Vec<T> {
     }
     let mut values = ManuallyDrop::new(values);
     let (first, len, capacity) = (values.as_mut_ptr(), values.len(), values.capacity());
-    // SAFETY: the vector gives its allocation up, and as it is owned, nobody else accesses its elements. `Atomic<T>` and
-    // `T` have one size, one alignment (checked above) and the same valid bytes.
+    // SAFETY: the vector gives its allocation up, and as it is owned, nothing else accesses its elements. `Atomic<T>`
+    // and `T` have one size, one alignment (checked above) and the same valid bytes.
     unsafe { Vec::from_raw_parts(first.cast::<T>(), len, capacity) }
 }
 
@@ -374,14 +374,14 @@ impl<'a, S: Scalars> Arrays<'a, S> {
     /// The scalars at an index.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> Option<S> {
-        // SAFETY: each array has `len` elements, and nobody writes to them while they are borrowed.
+        // SAFETY: each array has `len` elements, and nothing writes to them while they are borrowed.
         (at < self.len).then(|| unsafe { S::read(&self.first, at) })
     }
 
     /// The scalars at each index.
     #[inline]
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = S> {
-        // SAFETY: `at` is below `len`, and nobody writes to the arrays while they are borrowed.
+        // SAFETY: `at` is below `len`, and nothing writes to the arrays while they are borrowed.
         (0..self.len).map(|at| unsafe { S::read(&self.first, at) })
     }
 
@@ -400,13 +400,13 @@ impl<'a, S: Scalars> Arrays<'a, S> {
     }
 }
 
-/// A scalar, or a tuple of such: what stands in [`Arrays`]. Nobody else can name it, so it is implemented here only.
+/// A scalar, or a tuple of such: what stands in [`Arrays`]. No other crate can name it, so it is implemented here only.
 pub trait Scalars: Copy {
     /// Where the array of each scalar begins.
     type Pointers: Copy;
     /// Takes an array of this length for each scalar; panics for another.
     fn pointers<'a>(from: &mut impl Iterator<Item = Slice<'a>>, len: usize) -> Self::Pointers;
-    /// So many elements further on.
+    /// `at` elements further on.
     fn after(first: &Self::Pointers, at: usize) -> Self::Pointers;
     /// The scalars at an index.
     ///

@@ -27,7 +27,7 @@ use crate::vir0::module::{BufferId, FrontierId, Program, Resource, Role, Step};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// So many temporaries are placed in every order.
+/// Most temporaries that are placed in every order.
 pub const EXACT: usize = 6;
 
 /// A barrier group outside of every fixpoint, or an outermost fixpoint.
@@ -123,7 +123,7 @@ pub struct Arena {
 /// When a temporary is filled that has to begin with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filling {
-    /// At the start of this phase, the first from which its memory is nobody else's.
+    /// At the start of this phase, the first from which its memory has no other owner.
     pub phase: u32,
     /// Its life begins with that phase, so that a barrier follows; else it is filled beside what the phase does, and
     /// the barrier at the end of the phase is enough.
@@ -351,7 +351,7 @@ mod tests {
                 let this = &temporaries[i];
                 assert!(filling.phase <= this.first);
                 assert_eq!(filling.waits, filling.phase == this.first);
-                // By elements: in the phases from the filling on nobody else is there, and in the one before somebody
+                // By elements: in the phases from the filling on no other is there, and in the one before another
                 // was.
                 let here = |j: usize| {
                     let of = |k: usize| arena.places[k]..arena.places[k] + temporaries[k].bytes;

@@ -118,7 +118,7 @@ impl Beside<'_> {
         chunks.saturating_mul(CHUNK_BYTES)
     }
 
-    /// What the states take on which parts of local fixpoints are run, so many of them at once.
+    /// What the states take on which parts of local fixpoints are run, `at_once` of them at a time.
     fn states(&self, at_once: u64) -> u64 {
         sum(locals(self.program).map(|local| self.states_of(&local, at_once)))
     }

@@ -67,7 +67,7 @@ fn may_be_lifted(kernel: &Kernel, topology: TopologyId) -> bool {
     has(Op::Loop).next().is_some() && begins.any(|w| w.resource() == topology.0)
 }
 
-/// Bytes of the partition of any graph with at most so many nodes and edges: a range has more than [`RANGE_EDGES`] edges,
+/// Bytes of the partition of any graph with at most `nodes` and `edges`: a range has more than [`RANGE_EDGES`] edges,
 /// a part of a range up to [`RANGE_PART`], and two chunks of nodes that follow each other have 32 nodes or 256 edges.
 fn most_partition(nodes: u64, edges: u64) -> u64 {
     let ranges = edges / (u64::from(RANGE_EDGES) + 1);

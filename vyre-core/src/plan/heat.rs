@@ -41,7 +41,7 @@ impl Heat {
                 (edges, None) => {
                     let count = wave.domain.count();
                     let count = count.and_then(|extent| sizes.resolve(program, extent));
-                    // Nobody counts what lists held.
+                    // What lists held is not counted.
                     let each = edges.or(count).unwrap_or(0);
                     let times = wave.fixpoint.and_then(|f| rounds.get(f.index()));
                     each.saturating_mul(times.copied().unwrap_or(1))
@@ -52,7 +52,7 @@ impl Heat {
         }
     }
 
-    /// Opcodes, and kernels, that were executed at least so many times: a kernel once for each item and word.
+    /// Opcodes, and kernels, that were executed at least `from` times: a kernel once for each item and word.
     pub fn hot(&self, program: &Program, from: u64) -> (u32, u32) {
         let mut opcodes: BTreeMap<Op, u64> = BTreeMap::new();
         let mut kernels = 0;

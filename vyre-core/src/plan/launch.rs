@@ -5,7 +5,7 @@
 //! [`Policy`]; the defaults are starting points, and measurements on the device at hand replace them. [`autotune`],
 //! [`precondition`] and [`diffuse`] adjust knobs and priorities between runs.
 //!
-//! Some of what it answers waits for something to drive, as [`WAITING`] says and `Session::explain` prints:
+//! Some of what it answers waits for something to drive:
 //!
 //! | answer | waits for |
 //! | --- | --- |
@@ -121,14 +121,14 @@ pub struct Policy {
     pub hit_slack: u64,
     /// Bytes of a hit.
     pub hit_bytes: u64,
-    /// Queue length from which the JIT pays.
+    /// Queue length from which compiled code pays.
     pub jit_queue: u64,
-    /// Hot opcodes from which the JIT pays.
+    /// Hot opcodes from which compiled code pays.
     pub jit_opcodes: u32,
-    /// Hot windows from which the JIT pays.
+    /// Hot windows from which compiled code pays.
     pub jit_windows: u32,
     /// Times from which on what was executed is hot: an opcode, or a kernel's words together
-    /// ([`heat`](super::heat)). An H100 interprets so many in about ten milliseconds.
+    /// ([`heat`](super::heat)). An H100 interprets the default in about ten milliseconds.
     pub hot_words: u64,
     /// Age from which work goes before newer work.
     pub promote_age: u64,
@@ -170,7 +170,7 @@ pub enum Topology {
     Hybrid,
     /// Many are.
     Dense,
-    /// Many are, and the code is hot enough for the JIT.
+    /// Many are, and the code is hot enough for compiled code.
     FusedDense,
     /// Memory is short: fewer workers and no slack.
     MemoryConstrained,
@@ -222,7 +222,7 @@ pub struct Recommendation {
     pub hit_capacity: u64,
     /// Resident bytes and hits.
     pub peak_bytes: u64,
-    /// Interpreter or JIT.
+    /// Interpreter or compiled code.
     pub route: Route,
     /// Work that has waited goes before new work.
     pub promote: bool,
@@ -271,12 +271,6 @@ pub enum LaunchError {
 }
 
 crate::debug_is_display!(LaunchError);
-
-/// What is decided and drives nothing yet, and what it waits for.
-pub const WAITING: [(&str, &str); 2] = [
-    ("the queue's pressure", "queues that outlive a launch"),
-    ("hit capacity", "relations"),
-];
 
 const FULL_BPS: u32 = 10_000;
 

@@ -20,8 +20,8 @@
 //! | [`passes`] | which passes and optimisations are worth running on a sample? |
 //! | [`evidence`] | what do measurements prove? |
 //! | [`heat`] | which of a pass's opcodes and kernels have its runs executed most? |
-//! | [`launch`] | how many workers, which frontier form, interpreter or JIT, how much room for results? |
-//! | [`pull`] | may a sweep over a frontier's edges be turned round? |
+//! | [`launch`] | how many workers, which frontier form, interpreter or compiled code, how much room for results? |
+//! | [`pull`] | may a sweep over a frontier's edges pull? |
 //! | [`compact`] | which results are read back, and how? |
 //! | [`session`] | what does keeping the graph resident take and avoid? |
 //! | [`side`] | which of several backends gets a session's next run? |

@@ -228,7 +228,7 @@ pub fn svg(p: &Program) -> String {
     let name_x = MARGIN + 34.0 + indent;
     let domain_x = name_x + names + 18.0;
     let code_x = domain_x + domain_width + 18.0;
-    let mut left = code_x + wide("9999 words 99 rows") + 10.0 + indent;
+    let mut left = code_x + wide("9999 words 99 registers") + 10.0 + indent;
     for m in &layout.placed {
         if let Mark::Barrier(text) = &m.mark {
             left = left.max(MARGIN + (m.depth as f64 + 1.0) * INDENT + wide(text) * 0.95 + 60.0);
@@ -326,7 +326,11 @@ pub fn svg(p: &Program) -> String {
                 let base = y + 16.0;
                 c.text((name_x, base), r#"font-weight="bold""#, &wave.name);
                 c.text((domain_x, base), "", &domains[w.index()]);
-                let code = format!("{:>4} words {:>2} rows", kernel.code.len(), kernel.rows);
+                let code = format!(
+                    "{:>4} words {:>2} registers",
+                    kernel.code.len(),
+                    kernel.rows
+                );
                 c.text((code_x, base), GREY, &code);
                 for a in &wave.accesses {
                     let Some(i) = sizes.items.iter().position(|&r| r == a.resource) else {

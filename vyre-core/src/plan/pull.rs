@@ -1,4 +1,4 @@
-//! May a sweep over a frontier's edges be turned round?
+//! May a sweep over a frontier's edges pull?
 //!
 //! A search pushes: every edge out of the frontier is visited, and the first one to reach a node claims it. Where
 //! nearly every node is waiting to be reached it is cheaper to pull: every node that was not claimed looks at its edges
@@ -7,7 +7,7 @@
 //! * the kernel knows nothing of an edge but its destination,
 //! * all it does is behind one compare-and-exchange of the destination's own element, from a constant to a value that
 //!   is the same for the whole sweep, and
-//! * while its fixpoint runs, nobody else writes that buffer or pushes onto the frontier.
+//! * while its fixpoint runs, no other wave writes that buffer or pushes onto the frontier.
 //!
 //! A second visit then does nothing, so one is as good as many; a claimed node stays claimed until the fixpoint starts
 //! anew, so it need not look. Nothing in such a kernel can trap: the destination is a node, and the buffer has an
@@ -38,7 +38,7 @@ pub struct Claim {
 pub enum Taken {
     /// A constant.
     Constant(u32),
-    /// The round, and so many more.
+    /// The round plus a number.
     Round(u32),
 }
 
@@ -55,7 +55,7 @@ impl Claim {
     }
 }
 
-/// How a wave of a verified program claims nodes, if its sweep may be turned round.
+/// How a wave of a verified program claims nodes, if its sweep may pull.
 pub fn claim(program: &Program, wave: &Wave) -> Option<Claim> {
     let Domain::EdgesFrom(_, frontier) = wave.domain else {
         return None;

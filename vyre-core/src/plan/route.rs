@@ -10,7 +10,7 @@
 //! | dense, block dense | the same, and a bitmap of the nodes first brings the list into their order, where no result shows that ([`may_order`]) |
 //! | fused wave | waits for compiled passes: nothing fuses sweeps yet, so sessions say that nothing could be fused |
 //!
-//! Whether a sweep is turned round follows from its edges, not from its route ([`super::pull`]). On CUDA the megakernel
+//! Whether a sweep pulls follows from its edges, not from its route ([`super::pull`]). On CUDA the megakernel
 //! chooses scope and direction of each round on the device.
 //!
 //! Measurements are first reduced to a [`Pressure`]: on which side of each threshold they lie. The route follows from

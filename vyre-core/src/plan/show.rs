@@ -10,9 +10,9 @@ use crate::vir0::disasm::class;
 use crate::vir0::find::loops;
 use crate::vir0::fingerprint::Fingerprint;
 use crate::vir0::module::{
-    Access, Agreement, BufferId, Domain, Extent, FixpointId, Frontier, FrontierId, LengthId, Mode,
-    Parts, Program, Proviso, Reason, ReduceOp, Resource, Role, ScalarId, ScalarParam, Step,
-    TopologyId, UpdateOp, Wave, WaveId, Width, row_words,
+    Access, Agreement, BufferId, Domain, Extent, FixpointId, Frontier, FrontierId, LengthId,
+    MAX_ROUNDS, Mode, Parts, Program, Proviso, Reason, ReduceOp, Resource, Role, ScalarId,
+    ScalarParam, Step, TopologyId, UpdateOp, Wave, WaveId, Width, row_words,
 };
 use crate::vir0::scalar::Scalar;
 use crate::vir0::sizes::Sizes;
@@ -197,12 +197,13 @@ fn show_schedule(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {
             Step::Barrier => table.line(format!("{indent}--- barrier{}", split_note(p, at))),
             Step::Loop(x) | Step::Each(x, _) => {
                 let fp = &p.fixpoints[x.index()];
-                table.line(format!(
-                    "{indent}fixpoint {}{} (at most {} rounds)",
-                    fp.name,
-                    parts_note(p, *step),
-                    thousands(fp.max_rounds)
-                ));
+                // A limit that nobody gave says nothing where there is another.
+                let most = match fp.max_rounds == MAX_ROUNDS && bounds_rounds(&fp.condition) {
+                    true => String::new(),
+                    false => format!(" (at most {} rounds)", thousands(fp.max_rounds)),
+                };
+                let parts = parts_note(p, *step);
+                table.line(format!("{indent}fixpoint {}{parts}{most}", fp.name));
                 depth += 1;
             }
             Step::Until(x) => {
@@ -217,6 +218,17 @@ fn show_schedule(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {
         }
     }
     table.write(f)
+}
+
+/// Whether a condition holds after some round whatever the rounds do: one of its alternatives asks for the round alone.
+fn bounds_rounds(condition: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let words = text.split(|c| !is_part(c)).filter(|w| !w.is_empty());
+        words.map(str::to_owned).collect()
+    };
+    let mut alternatives = condition.split("||");
+    alternatives.any(|a| !a.contains("&&") && words(a).iter().any(|w| w == "round"))
 }
 
 /// Of a fixpoint that each part enters by itself, which parts.
@@ -262,7 +274,7 @@ fn show_wave(p: &Program, id: WaveId, (sizes, indent): (&Symbolic, &str), table:
     if pull::claim(p, w).is_some() {
         lines.push("may pull: a claim of the destination".to_owned());
     }
-    let size = format!("{:>3} words {:>2} rows", k.code.len(), k.rows);
+    let size = format!("{:>3} words {:>2} registers", k.code.len(), k.rows);
     for (i, line) in lines.iter().enumerate() {
         if i == 0 {
             table.row([&name, &domain(p, w.domain), line, &size]);
@@ -451,6 +463,10 @@ pub(super) fn accesses(p: &Program, wave: &Wave) -> Vec<String> {
         let same = |other: &&Access| of_field(other.resource) && other.mode == a.mode;
         let whole = wave.accesses.iter().filter(same).count() == parts;
         let name = if whole { field } else { p.name_of(a.resource) };
+        // The graph that it sweeps stands with its domain.
+        if wave.domain.topology().map(Resource::Topology) == Some(a.resource) {
+            continue;
+        }
         let text = access(name, a);
         said.extend(text.filter(|t| !said.contains(t)));
     }
@@ -459,9 +475,7 @@ pub(super) fn accesses(p: &Program, wave: &Wave) -> Vec<String> {
 
 fn access(name: &str, a: &Access) -> Option<String> {
     let verb = match a.mode {
-        Mode::Read if matches!(a.resource, Resource::Frontier(_) | Resource::Topology(_)) => {
-            return None;
-        }
+        Mode::Read if matches!(a.resource, Resource::Frontier(_)) => return None,
         Mode::Read => "reads",
         // Sweeping it and pushing to it.
         Mode::Write if matches!(a.resource, Resource::Frontier(_)) => "pushes",

@@ -69,7 +69,7 @@ impl Seen {
         &self.recent[..usize::try_from(self.runs).unwrap_or(RECENT).min(RECENT)]
     }
 
-    /// A run took so long and swept so many items.
+    /// A run took `wall_ns` and swept `items`.
     pub fn add(&mut self, wall_ns: u64, items: u64) {
         let cost = wall_ns.max(1) as f64 / items.max(1) as f64;
         match self.recent().len() {
@@ -112,7 +112,7 @@ pub fn power_of_two(size: u64) -> u8 {
 }
 
 impl Work {
-    /// Of runs with buffers of this length, so many at a time, that sweep so many items.
+    /// Of runs with buffers of this length, `queries` at a time, that sweep `items`.
     pub fn new(length: u64, queries: u64, items: u64) -> Work {
         Work {
             length: power_of_two(length),
@@ -136,7 +136,7 @@ pub fn swept_items(program: &Program, sizes: &Sizes, rounds: &[u64], frontier_it
                 degree = degree.max(sizes.edges[t.index()] / sizes.nodes.max(1));
                 0
             }
-            // Frontiers tell; nobody counts what lists held.
+            // Frontiers tell; what lists held is not counted.
             (None, _) => {
                 let len = wave.domain.count();
                 len.map_or(0, |len| sizes.resolve(program, len).unwrap_or(0))
@@ -160,7 +160,7 @@ pub struct Floor {
 }
 
 impl Floor {
-    /// For a run of so many rounds that sweeps so many items.
+    /// For a run of `rounds` that sweeps `items`.
     pub fn of(&self, rounds: u64, items: u64) -> u64 {
         (self.run_ns + self.round_ns * rounds as f64 + self.item_ns * items as f64) as u64
     }
@@ -220,7 +220,7 @@ impl Default for Policy {
     }
 }
 
-/// The side of the next run, which will sweep about so many items. `now`: where the session is. `spent_ns`: what runs
+/// The side of the next run, which will sweep about `items`. `now`: where the session is. `spent_ns`: what runs
 /// took since the last trial. `offers`: the sides, `None` where one cannot be had. `None` where no side can.
 pub fn choose(
     policy: &Policy,

@@ -323,7 +323,7 @@ pub(crate) fn given(
     Err(wrong_length(program, sizes, id, 0))
 }
 
-/// A buffer was given so many elements, which is another number than it has.
+/// A buffer was given `actual` elements, which is another number than it has.
 #[cold]
 pub fn wrong_length(program: &Program, sizes: &Sizes, id: BufferId, actual: usize) -> RunError {
     let buffer = &program.buffers[id.index()];

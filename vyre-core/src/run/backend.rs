@@ -356,7 +356,7 @@ pub struct Limits {
 pub struct LaunchHint {
     /// Number of workers.
     pub workers: u32,
-    /// The caller asked for so many, and did not leave it to the policy.
+    /// The caller asked for this number, and did not leave it to the policy.
     pub asked: bool,
     /// Independent queries: each worker that takes one has memory of its own.
     pub shared: bool,
@@ -372,7 +372,7 @@ pub struct LaunchHint {
     pub sweeps: Sweeps,
     /// Results up to this size share a copy.
     pub pack_up_to_bytes: u64,
-    /// Edges of a frontier from which a sweep may be turned round, where that costs barriers.
+    /// Edges of a frontier from which a sweep may pull, where that costs barriers.
     pub pull_from: u64,
     /// Queries of a batch that may be in memory at once.
     pub slots: u32,

@@ -215,7 +215,7 @@ pub struct Activity {
     pub items: u64,
     /// Items of the widest.
     pub widest: u64,
-    /// Sweeps that were turned round, as [`crate::plan::pull`] allows: natively and on CUDA, where that looks at fewer
+    /// Sweeps that pulled, as [`crate::plan::pull`] allows: natively and on CUDA, where that looks at fewer
     /// edges.
     pub pulled: u64,
     /// Rounds that one cluster of CTAs ran among itself, on a GPU that has clusters.

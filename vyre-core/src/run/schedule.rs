@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// What the host tells a backend to do, step by step. [`follow`] calls it in the order of the schedule.
 ///
-/// An error ends the run. What is left in memory then is nobody's business: the next run begins anew.
+/// An error ends the run. What is left in memory then is not used: the next run begins anew.
 pub trait Sweeper {
     /// The sizes of this run, its scalars included.
     fn sizes(&self) -> &Sizes;

@@ -1,7 +1,7 @@
 //! Which loops can be shared out: loops whose turns have numbers, and that leave the same whatever the order of their
 //! turns, so that lanes may take some turns each.
 //!
-//! A loop is *numbered* when a row counts its turns up by one to an end that stays. Its turns may read what nobody
+//! A loop is *numbered* when a row counts its turns up by one to an end that stays. Its turns may read what no turn
 //! changes meanwhile, and they may leave something behind in these ways:
 //!
 //! - **In a cell**, a row that outlives the turn or an element at an index that stays. Each turn takes a value of its
@@ -10,7 +10,7 @@
 //!   ([`Combine::Last`]), or sets it where another cell took a smallest or largest value in ([`Combine::Along`]). It
 //!   does not look at what is in the cell, but to take a value in.
 //! - **In memory**, where turns cannot tell who came first: stores at an index that no two turns have in common, or of
-//!   one value; atomic updates of one operation whose old value nobody reads; pushes and reductions. Where a program
+//!   one value; atomic updates of one operation whose old value is not read; pushes and reductions. Where a program
 //!   promises the same result in any order of its items ([`Agreement`](super::module::Agreement)), its atomics and lists
 //!   are such anyway.
 //! - **By leaving the loop**, if that depends on the turn alone and comes before anything that it does to memory: then

@@ -230,7 +230,7 @@ pub fn live_in(code: &[Word]) -> Vec<Rows> {
     live_through(code.len(), next, |pc| (uses(&code[pc]), defs(&code[pc])))
 }
 
-/// The same of whatever has so many places in a row: where each leads, the end included, and which rows it reads and
+/// The same of whatever has `len` places in a row: where each leads, the end included, and which rows it reads and
 /// then assigns.
 pub fn live_through(
     len: usize,

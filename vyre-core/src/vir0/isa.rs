@@ -1,8 +1,8 @@
 //! The VIR0 instruction table: every opcode, its operands, its immediate and its meaning, written down once.
 //!
 //! The enum, the decoder, the operand checks of the verifier, the disassembler, the table in `docs/VIR0.md` and the
-//! CUDA header all come from the rows of [`for_each_op`](crate::for_each_op). Interpreters and the JIT are exhaustive
-//! matches over [`Op`].
+//! CUDA header all come from the rows of [`for_each_op`](crate::for_each_op). Interpreters and the compiler to PTX are
+//! exhaustive matches over [`Op`].
 //!
 //! An instruction is one fixed 8-byte [`Word`]: `{op, d, a, b: u8, imm: u32}`, little endian. An operand byte names
 //!

@@ -31,10 +31,11 @@ pub trait State {
     /// A 64-bit operand. Of [`IMM`](crate::vir0::isa::IMM), the immediate of the current word, sign-extended.
     fn get64(&self, operand: u8) -> u64;
 
-    /// Sets a row. Where `operand` is [`IMM`](crate::vir0::isa::IMM), nobody asks for the value.
+    /// Sets a row. Where `operand` is [`IMM`](crate::vir0::isa::IMM), the value is not asked for.
     fn set32(&mut self, operand: u8, value: u32);
 
-    /// Sets two rows, the low half first. Where `operand` is [`IMM`](crate::vir0::isa::IMM), nobody asks for the value.
+    /// Sets two rows, the low half first. Where `operand` is [`IMM`](crate::vir0::isa::IMM), the value is not asked
+    /// for.
     fn set64(&mut self, operand: u8, value: u64);
 
     /// A slot of the kernel's uniform table.
@@ -217,9 +218,9 @@ pub enum Next {
     Behind(u32),
     /// In the loop that the word opens: at the word after it.
     Inside,
-    /// At the next turn of the loop that is so many loops out; 0 is the innermost.
+    /// At the next turn of the loop that is this number of loops out; 0 is the innermost.
     Turn(u32),
-    /// Behind the loop that is so many loops out.
+    /// Behind the loop that is this number of loops out.
     Out(u32),
     /// Nowhere: it is done. The value is a condition's; 0 for a wave's kernel.
     Done(u32),

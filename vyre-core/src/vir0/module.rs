@@ -341,7 +341,7 @@ pub struct Reduction {
 /// A uniform scalar that the caller sets for every run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScalarParam {
-    /// Field name; `x.len()` of a length that nobody declares, because it is that of the caller's slice.
+    /// Field name; `x.len()` of a length that is not declared, because it is that of the caller's slice.
     pub name: String,
     /// Type.
     pub scalar: Scalar,
@@ -722,7 +722,7 @@ pub enum Agreement {
     /// Same result, since these fixpoints end in their least one, or a trap in every run. Rounds may differ, and with
     /// them whether a run is stopped for want of rounds or of room in a frontier; and which of several traps it is.
     Result(Vec<Least>),
-    /// The result may differ from run to run. Why; nothing where nobody has looked.
+    /// The result may differ from run to run. Why; nothing where the program was not judged.
     Open(Vec<Reason>),
 }
 
@@ -789,7 +789,10 @@ impl Reason {
             Why::Stores => format!("{wave} stores to {what}; the last of several items wins"),
             Why::Claim => format!("{wave} uses which item wins a compare_exchange on {what}"),
             Why::Mixed => format!("{wave} updates {what} in more than one way"),
-            Why::Until => format!("{fixpoint} may end while values still change"),
+            Why::Until => {
+                let until = w.fixpoint.map_or("", |x| &p.fixpoints[x.index()].condition);
+                format!("{fixpoint} ends by `{until}`, whether values still change or not")
+            }
             Why::Nested => format!("{fixpoint} swaps buffers or has a fixpoint in it"),
             Why::NotMonotone if self.resource.is_none() => {
                 format!("{wave} does or checks what is not known to be monotone")
@@ -839,7 +842,7 @@ pub enum Why {
     Nested = 11,
     /// In a fixpoint: what is written, or whether something traps, is no monotone function of what is loaded.
     NotMonotone = 12,
-    /// In a fixpoint: an update that changes something tells nobody.
+    /// In a fixpoint: an update that changes something does not reach the condition.
     Unnoticed = 13,
     /// In a fixpoint: a push or a reduction that does not say which update changed something.
     Notice = 14,

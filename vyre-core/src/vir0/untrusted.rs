@@ -2,7 +2,7 @@
 //!
 //! Whatever [`verify`] lets through runs or traps, and touches nothing but its buffers. That is enough for programs
 //! that the macros made. Whoever takes bytecode from others also needs that it costs no more than it may, that its texts
-//! do nothing to whoever prints them, and that nobody believes what it says of itself:
+//! do nothing to whoever prints them, and that what it says of itself is not believed:
 //!
 //! | what a stranger may write | what [`Program::from_untrusted`] makes of it |
 //! | --- | --- |

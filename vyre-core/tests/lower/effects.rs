@@ -327,7 +327,6 @@ fn nobody_else_sees_what_an_item_does_to_its_own_element() {
         // An item can be there twice.
         (Domain::Items(front), false, false),
         (Domain::EdgesFrom(graph, front), false, false),
-        (Domain::Once, false, false),
     ] {
         assert_eq!(over(domain, unique, stores(own())), once, "{domain:?}");
         assert_eq!(over(domain, unique, swaps(own(), own())), once);
@@ -340,6 +339,16 @@ fn nobody_else_sees_what_an_item_does_to_its_own_element() {
         let sum = atomic(AtomicOp::Add, F, Scalar::F32, own(), float(0.5));
         assert!(!over(domain, unique, vec![Stmt::Eval(sum)]));
     }
+    // One lane alone owns every element, but for what it only adds to.
+    for block in [
+        stores(other()),
+        swaps(own(), other()),
+        swaps(lit(2), lit(2)),
+    ] {
+        assert!(over(Domain::Once, false, block));
+    }
+    let sum = atomic(AtomicOp::Add, F, Scalar::F32, own(), float(0.5));
+    assert!(!over(Domain::Once, false, vec![Stmt::Eval(sum)]));
 }
 
 #[test]

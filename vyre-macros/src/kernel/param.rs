@@ -143,7 +143,7 @@ impl ParamKind {
         }
     }
 
-    /// Something that a helper's parameter of this type can stand for, where nobody calls the helper.
+    /// Something that a helper's parameter of this type can stand for, where the helper is not called.
     pub(super) fn any(of: HandleTy) -> ParamKind {
         let buffer = BufferId(0);
         match of {

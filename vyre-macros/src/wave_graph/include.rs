@@ -19,7 +19,7 @@ use crate::kernel::param::{Written, same_item, written};
 use crate::package::{Imports, Package};
 use crate::report::{Report, did_you_mean, listed};
 use crate::tables::ModuleTables;
-use crate::tokens::{any_token, show, source_text};
+use crate::tokens::{any_token, ident, show, source_text};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use std::collections::HashMap;
@@ -175,7 +175,7 @@ fn same_name(graph: &Graph, name: &Ident, report: &mut Report) {
 struct Merger<'m> {
     graph: &'m mut Graph,
     args: &'m IncludeArgs,
-    /// Nobody sees it where the graph did not compile.
+    /// It is not seen where the graph did not compile.
     report: &'m mut Report,
     whole: bool,
 }
@@ -516,9 +516,10 @@ fn replace_after(graph: &mut Graph, alias: &Ident, last: &[Ident]) {
         .iter_mut()
         .filter_map(|s| Some(&mut s.fixpoint.as_mut()?.after));
     for after in waves.chain(scopes) {
-        if after.contains(alias) {
+        if let Some(at) = after.iter().position(|a| a == alias) {
+            let here = after[at].span();
             after.retain(|a| a != alias);
-            after.extend(last.iter().cloned());
+            after.extend(last.iter().map(|l| ident(&l.to_string(), here)));
         }
     }
 }

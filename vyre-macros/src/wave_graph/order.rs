@@ -352,6 +352,23 @@ fn name(graph: &Graph, node: Node) -> &Ident {
     }
 }
 
+/// The included graph that it is of.
+fn origin(graph: &Graph, node: Node) -> Option<usize> {
+    let origin = match node {
+        Node::Wave(w) => graph.waves[w].origin,
+        Node::Scope(s) => graph.scopes[s].origin,
+    };
+    origin.map(|o| o.graph)
+}
+
+/// The name by which `after` means it here: of what is in an included graph, that of the graph.
+fn written_name(graph: &Graph, node: Node) -> String {
+    match origin(graph, node) {
+        Some(included) => graph.included[included].name.to_string(),
+        None => name(graph, node).to_string(),
+    }
+}
+
 fn after(graph: &Graph, node: Node) -> &[Ident] {
     match node {
         Node::Wave(w) => &graph.waves[w].after,
@@ -492,14 +509,15 @@ impl Sorter<'_> {
     /// A cycle: the path at the first `after` in the source, and a short mark at the next. Those inside an included
     /// graph are not the mistake.
     fn cycle(&mut self, nodes: &[Node], path: &[NodeId], edges: &[usize], spans: &[Span]) {
-        let named = |n: NodeId| name(self.graph, nodes[n.index()]).to_string();
-        let arrows: Vec<String> = path.iter().chain(path.first()).map(|&n| named(n)).collect();
+        let named = |n: NodeId| written_name(self.graph, nodes[n.index()]);
+        let mut arrows: Vec<String> = path.iter().chain(path.first()).map(|&n| named(n)).collect();
+        arrows.dedup();
         let arrows = arrows.join(" -> ");
-        let included = |n: NodeId| match nodes[n.index()] {
-            Node::Wave(w) => self.graph.waves[w].origin.is_some(),
-            Node::Scope(s) => self.graph.scopes[s].origin.is_some(),
+        let from = |n: NodeId| origin(self.graph, nodes[n.index()]);
+        let foreign = |i: usize| {
+            let (before, after) = (path[i], path[(i + 1) % path.len()]);
+            from(before).is_some() && from(before) == from(after)
         };
-        let foreign = |i: usize| included(path[i]);
         // Edges were recorded in source order.
         let mut order: Vec<usize> = (0..edges.len()).collect();
         order.sort_by_key(|&i| (foreign(i), edges[i]));
@@ -586,21 +604,34 @@ impl Inside<'_> {
             let barrier = |s: &&Step| matches!(s, Step::Barrier);
             Some(schedule.iter().filter(barrier).count())
         };
-        for edge in &needless.edges {
-            let with: Vec<Edge> = kept.iter().copied().chain([*edge]).collect();
+        // A name of an included graph stands for several edges, of which all have to be needless.
+        let is_needless = |e: &Edge| needless.edges.contains(e);
+        let place = |span: &Span| format!("{span:?}");
+        let mut said: Vec<String> = Vec::new();
+        for (edge, span) in written.iter().filter(|(edge, _)| is_needless(edge)) {
+            let [before, after] = [edge.before, edge.after].map(|n| nodes[n.index()]);
+            let here = place(span);
+            let same = written.iter().filter(|(_, span)| place(span) == here);
+            let same: Vec<Edge> = same.map(|(edge, _)| *edge).collect();
+            // What stands in an included graph is said there.
+            let inside = origin(self.graph, before).is_some()
+                && origin(self.graph, before) == origin(self.graph, after);
+            if inside || said.contains(&here) || !same.iter().all(is_needless) {
+                continue;
+            }
+            let with: Vec<Edge> = kept.iter().copied().chain(same).collect();
             let (Some(with), Some(without)) = (barriers(&with), barriers(&kept)) else {
                 return;
             };
-            let place = written.iter().find(|(e, _)| e == edge);
-            if let (Some((_, span)), true) = (place, with > without) {
-                let before = name(self.graph, nodes[edge.before.index()]);
-                let after = name(self.graph, nodes[edge.after.index()]);
+            if with > without {
                 let (n, s) = (with - without, if with - without == 1 { "" } else { "s" });
+                let [before, after] = [before, after].map(|n| written_name(self.graph, n));
                 report.warning(
                     *span,
                     "needless_after",
                     format!("`{after}` uses nothing that `{before}` changes, nor the other way round: this order costs {n} barrier{s}, and nothing is lost without it"),
                 );
+                said.push(here);
             }
         }
     }

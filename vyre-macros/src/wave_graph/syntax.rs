@@ -424,7 +424,7 @@ impl Taker<'_> {
                             ));
                             self.graph.lost.push(m.ident.clone());
                         }
-                        // It serves this graph: nobody else asks for it, or for what stands in it.
+                        // It serves this graph alone: no other asks for it, or for what stands in it.
                         if !take_attrs(&mut m.attrs, "device").is_empty()
                             && let Some((_, items)) = &mut m.content
                         {

@@ -184,6 +184,8 @@ impl<P: Pass> Session<P> {
                 wall_ns: u64::try_from(launched.elapsed().as_nanos()).unwrap_or(u64::MAX),
                 ..Happened::of(program, &Report::default())
             };
+            let is_refusal = |r: &Result<_, RunError>| r.as_ref().is_err_and(RunError::is_refusal);
+            let nothing_ran = taken.iter().all(is_refusal);
             let rest = batch.split_off(taken.len().min(batch.len()));
             for (query, mut result) in batch.drain(..).zip(taken) {
                 if let Ok(outcome) = &mut result {
@@ -201,7 +203,10 @@ impl<P: Pass> Session<P> {
                     result => results.push((query.id, result.map_err(Error::from))),
                 }
             }
-            self.decider.happened(sum, this_took);
+            match nothing_ran {
+                true => self.decider.refused(),
+                false => self.decider.happened(sum, this_took),
+            }
             batch = rest;
             for query in &mut batch {
                 query.age = query.age.requeued().map_err(overflow)?;

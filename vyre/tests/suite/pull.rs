@@ -1,4 +1,4 @@
-//! Searches that the native executor and the megakernel may turn round: which waves, when they do, and that nothing
+//! Searches that the native executor and the megakernel may pull: which waves, when they do, and that nothing
 //! else changes.
 
 use std::sync::Arc;

@@ -181,7 +181,7 @@ fn after_an_error_it_is_empty_and_can_be_used_again(runtime: &Runtime) {
         expected(&out, 50_000, 20, 100);
         // Nothing to run.
         let none = session.run_series_into([], &mut out);
-        assert!(matches!(none, Err(Error::Run(RunError::Length { .. }))));
+        assert!(matches!(none, Err(Error::Run(RunError::NoRuns))));
         assert!(is_empty(&out), "{out:?}");
     }
     session.run_into(good(), &mut out).expect("no trap");

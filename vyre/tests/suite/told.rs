@@ -189,6 +189,7 @@ fn the_native_loops_of_waves_are_symbols_with_their_names() {
 }
 
 backend_tests!(
+    what_is_refused_is_no_launch,
     a_round_limit_says_what_still_changed,
     total_rounds_are_those_of_all_fixpoints,
     waves_are_timed_when_asked_for,
@@ -716,4 +717,112 @@ fn an_edge_that_leaves_a_node_that_is_none_says_so() {
     let graph = Csr::from_edges(4, &[(3, 0)]).expect("a graph");
     let added = graph.append(&[(9, 1)]).expect_err("no node 9").to_string();
     assert_eq!(added, "edge 0 leaves node 9; there are 4 nodes");
+}
+
+/// Its first fixpoint ends by its rounds, its second need not; one lane settles what is left.
+#[wave_graph]
+mod bounded {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology]
+        other: Csr,
+        #[output(per = 1)]
+        rest: u32,
+        #[output(per = node)]
+        degree: u32,
+        steps: u32,
+    }
+
+    #[fixpoint(until(round + 1 >= steps))]
+    mod counted {
+        #[wave(nodes)]
+        fn add(v: Node, graph: &Csr, other: &Csr, degree: &mut u32) {
+            *degree += graph.degree(v) + other.degree(v);
+        }
+    }
+
+    #[fixpoint(until(round > 2 && steps > 0), max_rounds = 9)]
+    mod open {
+        #[wave(once)]
+        fn settle(graph: &Csr, rest: &Buf<Atomic<u32>>) {
+            let seen = rest[0].load() + graph.degree(0);
+            rest[0].store(seen.min(5));
+        }
+    }
+}
+
+#[test]
+fn plans_name_graphs_registers_and_what_bounds_rounds() {
+    let plan = bounded::PLAN.to_string();
+    // What one lane reads and writes, nobody else does.
+    let starts = "pass bounded (same bits: every run gives them, on every backend)\n";
+    assert!(plan.starts_with(starts), "{plan}");
+    for says in [
+        " fixpoint counted\n",
+        " fixpoint open (at most 9 rounds)\n",
+        "reads graph, reads other, writes degree",
+        "reads graph, writes rest",
+        " registers\n",
+    ] {
+        assert!(plan.contains(says), "{says}: {plan}");
+    }
+    assert!(!plan.contains(" rows"), "{plan}");
+}
+
+/// One that is given.
+#[wave_graph]
+mod given {
+    pub(crate) struct Data {
+        #[input(per = n)]
+        x: u32,
+        #[output(per = n)]
+        y: u32,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn copy(x: &u32, y: &mut u32) {
+        *y = *x;
+    }
+}
+
+fn what_is_refused_is_no_launch(runtime: &Runtime) {
+    let mut session = given::Session::new(runtime, ()).expect("it fits");
+    let wrong = given::Run { x: &[1], n: 2 };
+    assert!(session.run(wrong).is_err());
+    session.submit(wrong, 0);
+    let refused = session.run_batch().expect("others are asked").results;
+    assert!(refused[0].1.is_err());
+    assert_eq!(session.explain().to_string(), "");
+    session.run(given::Run { x: &[1], n: 1 }).expect("no trap");
+    session.submit(wrong, 0);
+    session.run_batch().expect("others are asked");
+    let numbers: Vec<u64> = session.decisions().map(|d| d.number).collect();
+    assert_eq!(numbers, [1]);
+}
+
+#[test]
+fn what_is_explained_says_why_a_run_is_where_it_is() {
+    let runtime = Runtime::native().because("no device answers");
+    let graph = Csr::from_edges(2, &[(0, 1)]).expect("a graph");
+    let topology = bounded::Topology {
+        graph: &graph,
+        other: &graph,
+    };
+    let mut session = bounded::Session::new(&runtime, topology).expect("it fits");
+    assert_eq!(session.explain().to_string(), "");
+    session.run(bounded::Run { steps: 2 }).expect("no trap");
+    let text = session.explain().to_string();
+    assert!(
+        text.contains("\nbackend   native: no device answers\n"),
+        "{text}"
+    );
+    let error = session
+        .run_series(std::iter::empty::<bounded::Run>())
+        .map(drop)
+        .expect_err("no runs");
+    let says = "a series has at least one run, and this one has none";
+    assert_eq!(error.to_string(), says);
+    assert_eq!(session.explain().to_string(), text);
 }

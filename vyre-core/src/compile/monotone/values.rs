@@ -79,7 +79,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
     }
 
     /// Whether two expressions have one value now. Locals have not changed since either was evaluated, or what is known
-    /// of them would have been forgotten; nobody changes what they load.
+    /// of them would have been forgotten; no wave changes what they load.
     pub(super) fn same(&self, a: &Expr, b: &Expr, state: &State<'b>) -> bool {
         if let (Expr::Local(a), Expr::Local(b)) = (a, b)
             && a == b
@@ -159,7 +159,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         }
     }
 
-    /// Nobody changes what it names while an item runs, but by assigning its locals.
+    /// What it names does not change while an item runs, but by assigning its locals.
     pub(super) fn is_still(&self, e: &Expr) -> bool {
         let mut still = match e {
             Expr::AtomicLoad { .. }

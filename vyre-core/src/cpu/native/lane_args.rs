@@ -33,7 +33,7 @@ pub trait LaneArg {
     fn view(&mut self) -> Self::View<'_>;
     /// State for the next chunk of a sweep on one thread, where chunks run in order.
     fn begin(&self) -> Self::Local;
-    /// A sweep of so many chunks begins.
+    /// A sweep of `_chunks` begins.
     fn ready(&self, _chunks: usize) {}
     /// A sweep goes over to several threads. Returns how many chunks may run before they are merged.
     fn chunks_at_once(&self) -> usize {

@@ -45,11 +45,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use sweep::Scratch;
 
-/// Threads that may be asked for whatever the machine has; above, so many for each of its own.
+/// Threads that may be asked for whatever the machine has; above, [`PER_CORE`] for each of its own.
 const ANY_MACHINE: usize = 1024;
 const PER_CORE: usize = 16;
 
-/// Threads of the pool that large sweeps use, which this makes where nobody has: as many as the machine has, or as
+/// Threads of the pool that large sweeps use, which this makes where there is none: as many as the machine has, or as
 /// `RAYON_NUM_THREADS` says.
 ///
 /// # Errors

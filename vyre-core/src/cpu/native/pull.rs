@@ -1,4 +1,4 @@
-//! Sweeps over a frontier's edges, turned round: each node that may be claimed asks for one edge into it.
+//! Sweeps over a frontier's edges that pull: each node that may be claimed asks for one edge into it.
 
 use crate::cpu::state::Graph;
 use crate::dsl::csr::Csr;
@@ -26,9 +26,9 @@ pub(super) struct Pull {
 }
 
 impl Pull {
-    /// A search goes on by pushing until its frontier has one in so many of the edges that are left.
+    /// A search goes on by pushing until its frontier has one in `SHARE` of the edges that are left.
     const SHARE: u64 = 14;
-    /// And one for so many nodes: each of them has to be asked whether it waits.
+    /// And one edge for `NODES` nodes: each of them has to be asked whether it waits.
     const NODES: u64 = 4;
     /// Fewer items are not worth a thought.
     const FEW: usize = 256;

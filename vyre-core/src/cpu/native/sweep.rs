@@ -49,7 +49,7 @@ impl Named for () {
 /// What the sweeps of one state keep beside it.
 #[derive(Debug)]
 pub(super) struct Scratch {
-    /// By wave: what its sweep needs to be turned round, where that is allowed.
+    /// By wave: what its sweep needs to pull, where that is allowed.
     pub(super) pulls: Vec<Option<RefCell<Pull>>>,
     /// By wave: the buffers where its lanes look at their ends.
     pub(super) looks: Vec<Looks>,
@@ -517,7 +517,7 @@ impl<'s> Sweep<'s> {
         self.state.fail(found);
     }
 
-    /// Runs the chunks of a sweep that threads share, so many at a time as the args say, and merges them in order.
+    /// Runs the chunks of a sweep that threads share, as many at a time as the args say, and merges them in order.
     /// `run` gives what a group leaves; false where it has no memory, which it has said.
     fn run_shared<C: LaneArg>(
         &self,

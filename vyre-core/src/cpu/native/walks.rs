@@ -35,7 +35,7 @@ impl Lane {
     }
 }
 
-/// A vector with memory for so many; `None` where there is none.
+/// A vector with memory for `len` elements; `None` where there is none.
 pub(super) fn room<T>(len: usize) -> Option<Vec<T>> {
     let mut room = Vec::new();
     room.try_reserve_exact(len).ok()?;
@@ -328,7 +328,7 @@ pub(super) struct Batches<'a> {
 
 impl Batches<'_> {
     pub(super) const LANES: usize = 64;
-    /// So many items ahead, a row is asked for, and twice as many ahead, where it begins.
+    /// Items ahead at which a row is asked for; where it begins is asked for at twice the distance.
     const ROWS: usize = 8;
 
     fn fill(&mut self) {
@@ -393,7 +393,7 @@ pub(super) struct Pulled<'a> {
 }
 
 impl Pulled<'_> {
-    /// So many nodes ahead, a row is asked for.
+    /// Nodes ahead at which a row is asked for.
     const AHEAD: usize = 16;
 }
 
@@ -415,7 +415,7 @@ impl Walk for Pulled<'_> {
             if v >= self.end {
                 return;
             }
-            // Only the start of a row is looked at, as a rule: nobody else foresees where the next ones lie.
+            // Only the start of a row is looked at, as a rule: nothing else foresees where the next ones lie.
             if let Some(&ahead) = offsets.get(v + Self::AHEAD) {
                 prefetch(targets, ahead as usize);
             }

@@ -82,7 +82,7 @@ impl List {
         grew
     }
 
-    /// So many items did not fit.
+    /// `items` did not fit.
     pub(crate) fn refuse(&self, items: u64) {
         self.refused.set(self.refused.get() + items);
     }
@@ -127,7 +127,7 @@ impl List {
         }
     }
 
-    /// Takes what parts appended, as far as there is room. So many more there was no room for in the part.
+    /// Takes what parts appended, as far as there is room. `refused` items found no room in the part.
     pub(super) fn take_rows(&mut self, mut rows: Rows, refused: u64) {
         self.refuse(refused);
         let items = self.items.get_mut();
@@ -204,7 +204,7 @@ impl Frontier {
         (self.room).reset(room as usize, rayon::current_num_threads());
     }
 
-    /// So many items did not fit.
+    /// `items` did not fit.
     pub(crate) fn refuse(&self, items: u64) {
         self.refused.set(self.refused.get() + items);
     }
@@ -291,7 +291,7 @@ impl Frontier {
         }
     }
 
-    /// There are stamps for so many more chunks of this round.
+    /// There are stamps for `chunks` more of this round.
     pub(crate) fn keep_stamps(&self, chunks: usize) {
         if self.taken.get() as usize + chunks > STAMPS as usize {
             self.restamp();
@@ -331,7 +331,7 @@ impl Frontier {
 
 /// Stamps of a round: more than a sweep has chunks.
 const STAMPS: u32 = 1 << 21;
-/// First stamp of the first round; nobody has the stamp `u32::MAX`.
+/// First stamp of the first round; no chunk has the stamp `u32::MAX`.
 const LAST_STAMP: u32 = (u32::MAX / STAMPS - 1) * STAMPS;
 
 pub(super) fn stamps(frontier: &str, nodes: u64) -> Result<Vec<AtomicU32>, RunError> {
@@ -343,7 +343,7 @@ pub(super) fn stamps(frontier: &str, nodes: u64) -> Result<Vec<AtomicU32>, RunEr
     Ok(stamps)
 }
 
-/// Takes memory for so many more items where there is too little, as [`Rows::make_room`] does.
+/// Takes memory for `more` items where there is too little, as [`Rows::make_room`] does.
 #[must_use]
 pub(crate) fn room_for(items: &mut Vec<u32>, more: usize, most: usize) -> bool {
     let needed = items.len().saturating_add(more);
@@ -386,7 +386,7 @@ mod tests {
         assert_eq!((front.stamp.get(), front.taken.get()), (first - STAMPS, 1));
         assert_eq!((stamp(0), stamp(1)), (u32::MAX, first - STAMPS));
         assert!(stamp(2) > first - STAMPS + STAMPS - 1);
-        // After the last round's stamps come the first ones, and nobody has any.
+        // After the last round's stamps come the first ones, and no node has any.
         while front.stamp.get() > 0 {
             front.flip();
         }

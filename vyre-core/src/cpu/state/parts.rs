@@ -279,7 +279,7 @@ impl HostState {
             .collect()
     }
 
-    /// A state for one part at a time, of at most so many nodes.
+    /// A state for one part at a time, of at most `most` nodes.
     fn state_of_parts(&self, local: &Local, uses: &Uses, most: u32) -> Result<HostState, RunError> {
         let program = &self.program;
         let frontiers = (0u16..).zip(&program.frontiers).map(|(f, declared)| {

@@ -33,7 +33,7 @@ impl HostState {
         Ok(())
     }
 
-    /// A buffer has so many elements in this run.
+    /// A buffer has `len` elements in this run.
     fn needs(&mut self, buffer: usize, len: usize) {
         let most = &mut self.most[buffer];
         self.counts.allocations += u64::from(len > *most);
@@ -292,7 +292,7 @@ impl HostState {
         }
     }
 
-    /// A sweep has no memory for so many of these, one for each of its chunks: the run ends with its group.
+    /// A sweep has no memory for one `T` for each of its `chunks`: the run ends with its group.
     #[cold]
     pub(crate) fn starve<T>(&self, chunks: usize) {
         let bytes = (chunks as u64).saturating_mul(size_of::<T>() as u64);

@@ -274,7 +274,7 @@ impl Turn<'_> {
         Ok(state)
     }
 
-    /// Leaves the loop so many loops out.
+    /// Leaves the loop that is `depth` loops out.
     fn leave(&mut self, pc: usize, depth: u32, state: State) -> Result<(), Kept> {
         let depth = depth as usize;
         match self.inner.len().checked_sub(depth + 1) {

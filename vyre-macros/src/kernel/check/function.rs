@@ -263,6 +263,9 @@ pub(super) fn import(path: &str, written: &syn::Path, c: &mut Checker<'_>) -> Op
     let state = import.checked.borrow().clone();
     let state = match state {
         Checked::Done(_) | Checked::Failed => state,
+        Checked::Not | Checked::Running if import.package.imports.broken.is_some() => {
+            Checked::Failed
+        }
         Checked::Not | Checked::Running => {
             let mut unseen = Report::default();
             let checked = packaged(&import.package, &c.env.helpers.records, &mut unseen);

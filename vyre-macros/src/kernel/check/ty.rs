@@ -178,7 +178,7 @@ impl Checker<'_> {
         match path {
             "usize" => Some(Ty::Size),
             "Self" => {
-                // `impl Self` names nobody; rustc says so.
+                // `impl Self` names no type; rustc says so.
                 let owner = self.owner.clone().filter(|owner| owner != "Self")?;
                 self.named(&owner)
             }

@@ -47,7 +47,7 @@ impl<'f> Lowerer<'_, 'f> {
                 }
             }
             Kind::If(cond, then, otherwise) => self.if_stmt(cond, then, otherwise.as_deref()),
-            // Nobody asks what was there.
+            // What was there is not asked for.
             Kind::CompareAndSwap(place, expected, new) => {
                 let exchange = self.exchange(place, expected, new);
                 self.emit(ir::Stmt::Eval(exchange));

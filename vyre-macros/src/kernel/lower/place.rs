@@ -7,7 +7,7 @@ use super::*;
 /// Most stores of one value that are not a loop.
 const UNROLLED: usize = 4;
 
-/// A local, all elements of a local array, or of a buffer the item's own element or its own row of so many.
+/// A local, all elements of a local array, or of a buffer the item's own element or its own row of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Storage {
     Local(LocalId),

@@ -27,7 +27,7 @@ pub(crate) enum Length {
 pub(super) const BROKEN: (Length, Extent) = (Length::Broken, Extent::Fixed(0));
 
 impl Length {
-    /// The length of a buffer with a row of so many elements for each of these.
+    /// The length of a buffer with a row of `row` elements for each of these.
     pub(super) fn times(&self, row: &Length) -> Length {
         if let (Length::Fixed(a), Length::Fixed(b)) = (self, row)
             && let Ok(n) = LengthOp::Mul.apply(*a, *b)
@@ -396,6 +396,23 @@ impl Fields<'_> {
         }
     }
 
+    /// A word that is no field, and by its letters no constant.
+    fn unknown_length(&self, word: &Ident, report: &mut Report) {
+        let scalars = self
+            .iter()
+            .filter(|(_, slot)| matches!(slot, Slot::Scalar(_)));
+        let scalars: Vec<String> = scalars.map(|(field, _)| field.name.to_string()).collect();
+        let near = did_you_mean(&word.to_string(), scalars.iter().map(String::as_str));
+        report.error_help(
+            word.span(),
+            format!("`{word}` is not a field of `Data`"),
+            match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("declare it, `{word}: u32`, and each run gives it; or name a u32 constant, in uppercase"),
+            },
+        );
+    }
+
     fn constant(&self, e: &Expr, origin: Option<usize>) -> Length {
         Length::Constant(match origin {
             None => show(e),
@@ -469,7 +486,7 @@ impl Fields<'_> {
                             let message = format!("`{word}` is not a length");
                             report.error_help(word.span(), message, advice);
                         }
-                        None => self.unknown(word, report),
+                        None => self.unknown_length(word, report),
                     }
                     return None;
                 }

@@ -767,6 +767,20 @@ impl<'g> Fields<'g> {
         let fits = b.wave.origin.is_some() || wanted.as_ref() == Some(actual);
         if *actual != Length::Broken && !fits {
             let word = b.wave.domain.as_ref().map_or("", DomainArgs::word);
+            // Any element is in reach, but none is found by the number of an edge of another graph.
+            if let (Length::Edges(t), Some(DomainArgs::Edges { graph, .. })) =
+                (actual, &b.wave.domain)
+                && matches!(wanted, Some(Length::Edges(_)) | None)
+                && *graph != program.topologies[t.index()].name
+            {
+                let of = &program.topologies[t.index()].name;
+                report.error_help(
+                    b.ty.span(),
+                    format!("`{name}` has one element per edge of `{of}`, and this wave sweeps the edges of `{graph}`, which have other numbers"),
+                    format!("sweep `edges({of})`, or declare `{name}` with `per = edge({graph})`"),
+                );
+                return None;
+            }
             let shape = match actual {
                 Length::Nodes | Length::NodeBits(_) | Length::Broken => {
                     "one element per node".to_owned()

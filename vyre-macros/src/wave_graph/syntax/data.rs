@@ -485,7 +485,7 @@ impl Taker<'_> {
             });
         }
         if type_word(ty).as_deref() == Some("Bits") || bits.is_some() {
-            let given = (per, bits, reverse_of.is_some());
+            let given = (per, bits, reverse_of.map(|of| ("reverse_of", of.span())));
             return self.rows(Role::Topology, "topology", given, (name.span(), ty, name));
         }
         if let Some(per) = per {
@@ -564,7 +564,7 @@ impl Taker<'_> {
             return None;
         }
         if type_word(ty).as_deref() == Some("Bits") || bits.is_some() {
-            let given = (per, bits, init.is_some());
+            let given = (per, bits, init.map(|e| ("init", e.span())));
             return self.rows(role, word, given, (attr.path().span(), ty, name));
         }
         if per.is_none() {
@@ -588,20 +588,28 @@ impl Taker<'_> {
         })
     }
 
-    /// A buffer of rows of bits: its `per`, its `bits`, and whether it has an `init`, which it must not.
+    /// A buffer of rows of bits: its `per`, its `bits`, and an argument that it must not have.
     fn rows(
         &mut self,
         role: Role,
         word: &str,
-        (per, bits, init): (Option<Per>, Option<Expr>, bool),
+        (per, bits, other): (Option<Per>, Option<Expr>, Option<(&str, Span)>),
         (at, ty, name): (Span, &Type, &Ident),
     ) -> Option<FieldKind> {
         let rows = type_word(ty).as_deref() == Some("Bits");
-        let (true, Some(bits), Some(Per::Node), false) = (rows, bits, per, init) else {
-            let start = match role {
-                Role::Output | Role::Scratch | Role::InOut => "the rows start empty",
-                Role::Input | Role::Topology => "the caller gives the words of all rows",
-            };
+        let start = match role {
+            Role::Output | Role::Scratch | Role::InOut => "the rows start empty",
+            Role::Input | Role::Topology => "the caller gives the words of all rows",
+        };
+        if let (true, Some(_), Some(Per::Node), Some((what, at))) = (rows, &bits, &per, other) {
+            self.report.error_help(
+                at,
+                format!("`{name}` has rows of bits, which take no `{what}`"),
+                format!("leave it out: {start}"),
+            );
+            return None;
+        }
+        let (true, Some(bits), Some(Per::Node), None) = (rows, bits, per, other) else {
             self.report.error_help(
                 at,
                 format!("`{name}` is no buffer of rows of bits"),
