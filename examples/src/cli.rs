@@ -48,7 +48,7 @@ pub struct Shared {
     #[arg(long, value_enum, default_value_t = Backend::Auto)]
     pub backend: Backend,
     /// What runs the bytecode on a GPU
-    #[arg(long, value_enum, default_value_t = Route::Interpreter)]
+    #[arg(long, value_enum, default_value_t = Route::Auto)]
     pub route: Route,
     /// Compare with a sequential algorithm, print both times, exit with 1 if the results differ
     #[arg(long)]

@@ -76,7 +76,8 @@ fn played(multiprocessors: u32, cluster: u32, seed: u64) -> Cuda {
 }
 
 fn emulated(multiprocessors: u32, cluster: u32, seed: u64) -> Runtime {
-    Runtime::on(Arc::new(played(multiprocessors, cluster, seed)))
+    let runtime = Runtime::on(Arc::new(played(multiprocessors, cluster, seed)));
+    runtime.with_route(vyre::RoutePolicy::Interpreter)
 }
 
 #[test]
@@ -157,7 +158,7 @@ fn random_compiled_passes_do_what_they_mean() {
 #[test]
 fn a_compiled_search_says_so_and_finds_its_distances() {
     let graph = graphs::random_graph(70, 200);
-    let runtime = Runtime::on(Arc::new(played(2, 1, 0)));
+    let runtime = emulated(2, 1, 0);
     let mut session = bfs::Session::new(&runtime, &graph).expect("it fits");
     session
         .compile_now()

@@ -26,6 +26,10 @@ use vyre_core::vir0::module::Program;
 /// About what the megakernel's own variables take of a CTA's shared memory.
 const OWN_SHARED_BYTES: u32 = 20 * 1024;
 
+/// Lines of PTX that a module may have. The driver takes 85 to 240 microseconds a line, and the end of a process waits
+/// for it.
+const MOST_LINES: usize = 20_000;
+
 /// The compiled passes of a device.
 pub(crate) type Passes = Modules<Changes, Compiled>;
 /// The place of one of them.
@@ -79,6 +83,16 @@ pub(crate) fn text(changes: &Changes, clusters: bool) -> Result<String, SpliceEr
     }
 }
 
+/// The lines of a module's text, or that these are too many.
+fn allowed(lines: usize) -> Result<usize, String> {
+    match lines <= MOST_LINES {
+        true => Ok(lines),
+        false => Err(format!(
+            "its module has {lines} lines of PTX; at most {MOST_LINES} are compiled"
+        )),
+    }
+}
+
 impl Compiled {
     /// The place where the module of a pass is, or will be.
     pub(crate) fn ask(device: &Arc<Device>, changes: Changes) -> Place {
@@ -91,6 +105,7 @@ impl Compiled {
     fn new(device: &Arc<Device>, changes: &Changes) -> Result<Compiled, String> {
         let started = Instant::now();
         let text = text(changes, device.has_clusters()).map_err(|e| e.to_string())?;
+        let lines = allowed(text.lines().count())?;
         let (module, megakernel) = device.load_pass(&text).map_err(|e| e.to_string())?;
         // From here on it is freed with this.
         let mut compiled = Compiled {
@@ -98,7 +113,7 @@ impl Compiled {
             module,
             megakernel,
             figures: Figures::default(),
-            lines: text.lines().count(),
+            lines,
             took: started.elapsed(),
         };
         compiled.figures = device.figures(megakernel).map_err(|e| e.to_string())?;
@@ -127,5 +142,17 @@ impl fmt::Display for Compiled {
             self.lines,
             self.took.as_secs_f64()
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::allowed;
+
+    #[test]
+    fn a_module_that_takes_the_driver_too_long_is_refused_by_its_lines() {
+        assert_eq!(allowed(20_000), Ok(20_000));
+        let refused = "its module has 20001 lines of PTX; at most 20000 are compiled";
+        assert_eq!(allowed(20_001), Err(refused.to_owned()));
     }
 }

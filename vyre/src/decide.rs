@@ -5,9 +5,10 @@
 //! on them.
 
 use crate::memory::Memory;
-use crate::plans::Plans;
+use crate::plans::{Interpreted, Plans};
 use crate::runtime::Runtime;
 use crate::tier::{Measured, RoutePolicy};
+use std::any::TypeId;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use vyre_core::plan::route::{self, Choice, Downgrade, Need, RouteError};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::backend::{Executor, Followed, LaunchHint, Limits, Sweeps};
 use vyre_core::run::outcome::{Activity, Readback, Report, WaveTime};
-use vyre_core::vir0::module::{Agreement, Program};
+use vyre_core::vir0::module::Program;
 use vyre_core::vir0::sizes::Sizes;
 
 /// Decisions that a session remembers.
@@ -58,6 +59,8 @@ pub struct Decision {
 pub struct Happened {
     /// Host wall time, in nanoseconds.
     pub wall_ns: u64,
+    /// What ran: [`Report::route`].
+    pub route: &'static str,
     /// Rounds of all fixpoints, summed over queries.
     pub rounds: u64,
     /// What the frontiers held, where the backend counts it.
@@ -74,6 +77,7 @@ impl Happened {
         let timed = report.waves.iter().flatten().zip(&program.waves);
         Happened {
             wall_ns: report.wall_ns,
+            route: report.route,
             rounds: report.total_rounds(),
             activity: report.activity,
             readback: report.readback,
@@ -86,6 +90,7 @@ impl Happened {
     /// Adds a query of a batch; the wall time is the batch's.
     pub(crate) fn add(&mut self, program: &Program, report: &Report) {
         let query = Happened::of(program, report);
+        self.route = query.route;
         self.rounds += query.rounds;
         if self.waves.is_empty() {
             self.waves = query.waves;
@@ -138,8 +143,6 @@ pub(crate) struct Situation {
     pub(crate) need: Option<Need>,
     /// There is room for a bit a node.
     pub(crate) bitmap: bool,
-    /// The result may differ from one route to another.
-    pub(crate) stays: bool,
 }
 
 impl Situation {
@@ -176,7 +179,6 @@ impl Situation {
             shared: false,
             need: memory.need(program),
             bitmap: false,
-            stays: matches!(program.agreement, Agreement::Open(_)),
         }
     }
 }
@@ -186,6 +188,8 @@ pub(crate) struct Decider {
     pub(crate) thresholds: Thresholds,
     pub(crate) route: RoutePolicy,
     measured: Measured,
+    /// Of the pass, by all sessions.
+    interpreted: Interpreted,
     /// What sweeps start with: as planned when the session was opened, then as the last launch was decided.
     start: Choice,
     previous: Option<Topology>,
@@ -201,12 +205,14 @@ pub(crate) struct Decider {
 }
 
 impl Decider {
-    pub(crate) fn new(runtime: &Runtime, start: Choice) -> Decider {
+    /// Of a session of `pass`.
+    pub(crate) fn new(runtime: &Runtime, pass: TypeId, start: Choice) -> Decider {
         Decider {
             plans: Arc::clone(runtime.plans()),
             thresholds: *runtime.thresholds(),
             route: runtime.route(),
             measured: Measured::default(),
+            interpreted: runtime.plans().interpreted(pass),
             start,
             previous: None,
             last: None,
@@ -241,9 +247,11 @@ impl Decider {
         let parallel_from = tuned.parallel_from.unwrap_or(self.thresholds.parallel_from);
         let items_per_lane = tuned.items_per_lane.unwrap_or(limits.items_per_lane);
         let (route, other) = match limits.jit {
-            true => self
-                .route
-                .choose(launch.route, situation.stays, &self.measured),
+            true => self.route.choose(
+                launch.route,
+                [self.interpreted.ns(), self.thresholds.compile_after_ns],
+                &self.measured,
+            ),
             false => (launch.route, None),
         };
         let hint = LaunchHint {
@@ -356,6 +364,9 @@ impl Decider {
         }
         if let Some(tuner) = &mut self.tuner {
             tuner.measured(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+        }
+        if happened.route == "interpreted" {
+            self.interpreted.add(took);
         }
         if let Some(decision) = self.decisions.back_mut() {
             decision.outcome = Some(happened);

@@ -7,6 +7,7 @@ use crate::plans::Planned;
 use crate::query::{args, made, slices};
 use crate::runtime::Runtime;
 use crate::stop::Stops;
+use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -70,7 +71,7 @@ impl One {
         runtime: &Runtime,
         (planned, memory): (Planned, Memory),
         topology: &TopologyArgs<'_>,
-        native: Option<OpenNative>,
+        (pass, native): (TypeId, Option<OpenNative>),
     ) -> Result<One, RunError> {
         let program = planned.program;
         let opening = Opening {
@@ -84,7 +85,7 @@ impl One {
             program,
             memory,
             runtime: runtime.clone(),
-            decider: Decider::new(runtime, planned.start),
+            decider: Decider::new(runtime, pass, planned.start),
         })
     }
 
@@ -172,7 +173,12 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             taken = rows()?;
             both.columns.extend(slices(&taken.0));
             both.columns.extend(slices(&taken.1).map(moved));
-            let both = One::open(runtime, (planned, memory), &both, None)?;
+            let both = One::open(
+                runtime,
+                (planned, memory),
+                &both,
+                (TypeId::of::<(A, B)>(), None),
+            )?;
             (Arc::clone(&both.program), How::Together(Box::new(both)))
         } else {
             let a = Memory::settle(fuse::named(&a), &first, runtime)?;
@@ -181,8 +187,8 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             first.columns.extend(slices(&taken.0));
             second.columns.extend(slices(&taken.1));
             let both = [
-                One::open(runtime, a, &first, Some(A::NATIVE))?,
-                One::open(runtime, b, &second, Some(B::NATIVE))?,
+                One::open(runtime, a, &first, (TypeId::of::<A>(), Some(A::NATIVE)))?,
+                One::open(runtime, b, &second, (TypeId::of::<B>(), Some(B::NATIVE)))?,
             ];
             (Arc::new(fused_program), How::InTurn(Box::new(both)))
         };

@@ -1,9 +1,13 @@
-//! What a runtime remembers for its sessions: plans by layout, and first launches by what was known about them.
+//! What a runtime remembers for its sessions: plans by layout, first launches by what was known about them, and how
+//! long runs of each pass were interpreted.
 
 use crate::error::Error;
 use std::any::TypeId;
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use vyre_core::plan::cache::{CacheStats, Lru, PLAN_CAPACITY, PlanKey};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::launch::{self, LaunchError, Recommendation, Request, Topology};
@@ -49,6 +53,7 @@ pub(crate) struct Plans {
 struct Kept {
     sessions: Lru<PlanKey, (Layout, Planned)>,
     launches: launch::Planner,
+    interpreted: HashMap<TypeId, Interpreted>,
 }
 
 impl Default for Plans {
@@ -57,6 +62,7 @@ impl Default for Plans {
             kept: Mutex::new(Kept {
                 sessions: Lru::new(PLAN_CAPACITY),
                 launches: launch::Planner::default(),
+                interpreted: HashMap::new(),
             }),
         }
     }
@@ -81,6 +87,24 @@ impl Layout {
             edges: graphs().map(|g| g.edge_count()).collect(),
             available_bytes,
         }
+    }
+}
+
+/// How long runs of one pass took on a device's interpreter, in all sessions of a runtime. A session that is opened for
+/// one run then does not begin as if the pass had never run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Interpreted(Arc<AtomicU64>);
+
+impl Interpreted {
+    pub(crate) fn ns(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+
+    /// Runs took this much longer.
+    pub(crate) fn add(&self, took: Duration) {
+        let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        let more = |before: u64| Some(before.saturating_add(ns));
+        let _before = self.0.fetch_update(Relaxed, Relaxed, more);
     }
 }
 
@@ -140,6 +164,11 @@ impl Plans {
             None => self.kept().launches.recommend(policy, request, None),
             Some(_) => launch::recommend(policy, request, previous),
         }
+    }
+
+    /// How long runs of a pass were interpreted. Fused passes have a pair's type.
+    pub(crate) fn interpreted(&self, pass: TypeId) -> Interpreted {
+        self.kept().interpreted.entry(pass).or_default().clone()
     }
 
     pub(crate) fn stats(&self) -> Planning {

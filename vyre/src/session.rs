@@ -739,7 +739,6 @@ impl<P: Pass> Session<P> {
         let runtime = self.sides.runtime();
         Situation {
             bitmap,
-            stays: self.sides.keeps_route(),
             ..Situation::of(&self.program, &self.memory, runtime, queries)
         }
     }

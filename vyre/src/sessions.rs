@@ -2,10 +2,12 @@
 
 use crate::error::Error;
 use crate::memory::Memory;
+use crate::plans::Interpreted;
 use crate::query::{Batch, Query, QueryId, made, slices};
 use crate::runtime::Runtime;
 use crate::stop::Stops;
 use crate::tier::{Measured, RoutePolicy};
+use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -16,9 +18,10 @@ use vyre_core::plan::session::Counters;
 use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::{Many, Opening};
 use vyre_core::run::clock::Instant;
+use vyre_core::run::outcome::Outcome;
 use vyre_core::run::pass::{IntoTopology, Pass};
 use vyre_core::run::stop::Canceller;
-use vyre_core::vir0::module::{Agreement, Program};
+use vyre_core::vir0::module::Program;
 
 /// A pass with many topologies uploaded, whose queries share launches where the backend can. On CUDA a query takes one
 /// CTA, so that the device works on as many small graphs at a time as it has multiprocessors. A graph that is worth the
@@ -27,6 +30,8 @@ use vyre_core::vir0::module::{Agreement, Program};
 /// `#[wave_graph] mod bfs` defines `bfs::Sessions` as an alias of this.
 pub struct Sessions<P> {
     resident: Box<dyn Many>,
+    /// Of the pass, by all sessions.
+    interpreted: Interpreted,
     runtime: Runtime,
     program: Arc<Program>,
     /// By topology.
@@ -79,6 +84,7 @@ impl<P: Pass> Sessions<P> {
         resident.set_stop(&stops.stop);
         Ok(Sessions {
             resident,
+            interpreted: runtime.plans().interpreted(TypeId::of::<P>()),
             stops,
             runtime: runtime.clone(),
             program: whole,
@@ -172,7 +178,13 @@ impl<P: Pass> Sessions<P> {
             if self.runtime.route() == RoutePolicy::Compiled {
                 self.resident.compile()?;
             }
+            let before = self.runtime.now();
             let outcomes = self.resident.run_batch(&queries, room);
+            let interpreted =
+                |o: &Result<Outcome, _>| matches!(o, Ok(o) if o.report.route == "interpreted");
+            if outcomes.iter().any(interpreted) {
+                self.interpreted.add(self.runtime.since(before));
+            }
             drop(queries);
             for ((topology, query), mut outcome) in now.into_iter().zip(outcomes) {
                 if let Ok(outcome) = &mut outcome {
@@ -205,10 +217,11 @@ impl<P: Pass> Sessions<P> {
         };
         let planned = recommend(policy, &request, None);
         let planned = planned.map_err(|e| RunError::Backend(e.to_string()))?;
-        let stays = matches!(self.program.agreement, Agreement::Open(_));
         let unmeasured = Measured::default();
+        let after_ns = self.runtime.thresholds().compile_after_ns;
+        let paid_ns = [self.interpreted.ns(), after_ns];
         let route = self.runtime.route();
-        Ok(route.choose(planned.route, stays, &unmeasured).0)
+        Ok(route.choose(planned.route, paid_ns, &unmeasured).0)
     }
 
     /// What stops a batch that is under way, as [`Session::canceller`](crate::Session::canceller) does: it keeps the

@@ -14,6 +14,7 @@ use crate::memory::Memory;
 use crate::plans::Planned;
 use crate::query::slices;
 use crate::runtime::Runtime;
+use std::any::TypeId;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
@@ -113,7 +114,7 @@ impl Parked {
             })?,
             program,
             memory,
-            decider: Decider::new(runtime, planned.start),
+            decider: Decider::new(runtime, TypeId::of::<P>(), planned.start),
         })
     }
 }
@@ -268,11 +269,6 @@ impl Sides {
     pub(crate) fn may_change(&self) -> bool {
         let wanted = self.changes.unwrap_or(self.agreement != Alike::Nothing);
         self.all.len() > 1 && wanted
-    }
-
-    /// Whether runs keep to one route because their results could differ, and the user did not say that they may.
-    pub(crate) fn keeps_route(&self) -> bool {
-        self.agreement == Alike::Nothing && self.changes != Some(true)
     }
 
     /// Chooses the side that is to have the next run, where the session [may change](Sides::may_change).

@@ -19,19 +19,20 @@ use vyre_core::plan::side::{Policy, RECENT, Seen, Work};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RoutePolicy {
-    /// The interpreter. It is the default, because the driver lets launches of other threads wait while it loads a module.
-    #[default]
+    /// The interpreter.
     Interpreter,
     /// Compiled code: a run waits for it, and fails where it cannot be had. For measuring, and for tests.
     Compiled,
-    /// The interpreter first. Where the launch policy finds that compiled code pays ([`Policy`]), it is made beside the
-    /// runs, and taken between two of them once it is there. Runs of both are measured, and where compiled code takes
-    /// longer for the same work, the session goes back. What cannot be compiled stays interpreted. Sessions whose result
-    /// may differ from run to run ([`Agreement::Open`]) stay with the interpreter, unless
-    /// [`Session::set_side_changes`](crate::Session::set_side_changes) lets them change.
+    /// The interpreter first. Where the launch policy finds that compiled code pays ([`Policy`]), and runs of the pass
+    /// have taken [`compile_after_ns`] so far, it is made beside the runs, and taken between two of them once it is
+    /// there. Runs of both are measured, and where compiled code takes longer for the same work, the session goes back.
+    /// What cannot be compiled stays interpreted. Both add floats in the same order. A result that may differ from run
+    /// to run ([`Agreement::Open`]) may do so from one route to the other.
     ///
     /// [`Policy`]: vyre_core::plan::launch::Policy
+    /// [`compile_after_ns`]: vyre_core::plan::thresholds::Thresholds::compile_after_ns
     /// [`Agreement::Open`]: vyre_core::vir0::module::Agreement::Open
+    #[default]
     Auto,
 }
 
@@ -124,12 +125,12 @@ impl Both {
 }
 
 impl RoutePolicy {
-    /// The route of a launch for which the planner found `planned`, and why it is not that one. `stays`: a result may
-    /// differ from one route to the other.
+    /// The route of a launch for which the planner found `planned`, and why it is not that one. `so_far_ns`: how long
+    /// runs of the pass were interpreted, which pays for the compiler from `after_ns` on.
     pub(crate) fn choose(
         self,
         planned: Route,
-        stays: bool,
+        [so_far_ns, after_ns]: [u64; 2],
         measured: &Measured,
     ) -> (Route, Option<Cow<'static, str>>) {
         let interpreted = |why: &'static str| (Route::Interpreter, Some(Cow::Borrowed(why)));
@@ -139,10 +140,13 @@ impl RoutePolicy {
             (RoutePolicy::Interpreter, Route::Jit) => {
                 interpreted("compiled code wanted, but the interpreter was asked for")
             }
-            (RoutePolicy::Auto, Route::Jit) if stays => interpreted(
-                "compiled code wanted, but the result may differ from run to run: \
-                     `set_side_changes(true)` lets it change",
-            ),
+            (RoutePolicy::Auto, Route::Jit) if so_far_ns < after_ns => {
+                let [so_far, after] = [so_far_ns, after_ns].map(|ns| ns as f64 / 1e6);
+                let why = format!(
+                    "compiled code wanted once runs have taken {after} ms; {so_far:.3} so far"
+                );
+                (Route::Interpreter, Some(why.into()))
+            }
             (RoutePolicy::Auto, Route::Jit) => match measured.verdict() {
                 Verdict::Take => (Route::Jit, None),
                 Verdict::Try => {
@@ -167,7 +171,7 @@ mod tests {
     fn runs(measured: &mut Measured, count: u64, [interpreted, compiled]: [u64; 2]) -> String {
         let mut routes = String::new();
         for _ in 0..count {
-            let (route, _) = RoutePolicy::Auto.choose(Route::Jit, false, measured);
+            let (route, _) = RoutePolicy::Auto.choose(Route::Jit, [5, 5], measured);
             let (letter, name, cost) = match route {
                 Route::Interpreter => ('i', "interpreted", interpreted),
                 Route::Jit => ('c', "compiled", compiled),
@@ -193,7 +197,7 @@ mod tests {
         assert_eq!(runs(&mut measured, 1, [100, 900]), "c");
         assert_eq!(runs(&mut measured, 3, [100, 105]), "ccc");
         assert_eq!(runs(&mut measured, 4, [100, 120]), "ccii");
-        let why = RoutePolicy::Auto.choose(Route::Jit, false, &measured).1;
+        let why = RoutePolicy::Auto.choose(Route::Jit, [5, 5], &measured).1;
         let why = why.expect("it is not what was planned");
         assert_eq!(
             why,
@@ -203,7 +207,7 @@ mod tests {
         assert_eq!(runs(&mut measured, 4, [125, 120]), "iiii");
         assert_eq!(runs(&mut measured, 5, [140, 120]), "iiccc");
         // Other routes than those asked for do not change it.
-        let asked = RoutePolicy::Compiled.choose(Route::Jit, false, &measured);
+        let asked = RoutePolicy::Compiled.choose(Route::Jit, [0, 5], &measured);
         assert_eq!(asked, (Route::Jit, None));
     }
 

@@ -89,6 +89,7 @@ pub(crate) fn caught(
     let runtime = Runtime::on(Arc::new(
         play(played, catcher).expect("it has all that is needed"),
     ));
+    let runtime = runtime.with_route(vyre::RoutePolicy::Interpreter);
     let results = run(&runtime)?;
     let (launched, memory, after) = all
         .lock()

@@ -28,6 +28,8 @@ pub struct Thresholds {
     pub pack_up_to_bytes: u64,
     /// Edges of a frontier from which it is worth it on a GPU to turn a sweep round ([`crate::plan::pull`]).
     pub pull_from: u64,
+    /// Nanoseconds that runs of a pass have to take on a device's interpreter before compiled code is made.
+    pub compile_after_ns: u64,
 }
 
 impl Default for Thresholds {
@@ -38,6 +40,7 @@ impl Default for Thresholds {
             parallel_from: 8_193,
             pack_up_to_bytes: 16_384,
             pull_from: 100_000,
+            compile_after_ns: 50_000_000,
         }
     }
 }
@@ -109,6 +112,7 @@ keys! {
     "parallel_from" parallel_from;
     "pack_up_to_bytes" pack_up_to_bytes;
     "pull_from" pull_from;
+    "compile_after_ns" compile_after_ns;
     "launch.sparse_bps" launch.sparse_bps;
     "launch.dense_bps" launch.dense_bps;
     "launch.pressure_bps" launch.pressure_bps;

@@ -26,8 +26,7 @@ impl<P: Pass> Session<P> {
     /// Lets runs go to the side of the runtime where they are fastest, or keeps them where they are, and gives up what
     /// the session has elsewhere. As it begins, passes whose result is the same on every side go, and others stay
     /// ([`Agreement::Open`](vyre_core::vir0::module::Agreement::Open): where the order of items shows, or floats are
-    /// summed). Such passes also stay with a GPU's interpreter ([`RoutePolicy::Auto`](crate::RoutePolicy::Auto)),
-    /// unless this lets them change.
+    /// summed).
     pub fn set_side_changes(&mut self, on: bool) {
         self.sides.set_changes(on);
         if !on {

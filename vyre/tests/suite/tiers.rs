@@ -2,10 +2,12 @@
 //! played, whose compiler makes nothing, too.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 use vyre::core::plan::launch::Route;
 use vyre::cuda::fake::{Failure, Fake};
 use vyre::prelude::*;
-use vyre::{FusedSession, RoutePolicy};
+use vyre::{FusedSession, RoutePolicy, Thresholds};
 use vyre_tests::graphs::{UNSEEN, chain, distances, grid, random_graph};
 use vyre_tests::passes::{bfs, three_waves};
 use vyre_tests::within_a_minute;
@@ -33,7 +35,8 @@ device_tests!(
     hot_code_is_compiled_beside_the_runs_and_taken_between_two_of_them,
     every_kind_of_run_says_that_it_was_of_compiled_code,
     what_is_long_is_worth_it_from_the_first_run_on,
-    an_open_result_stays_interpreted_unless_it_may_change,
+    runs_pay_for_the_compiler_before_it_begins,
+    an_open_result_goes_over_too,
     a_layout_of_its_own_has_a_module_of_its_own,
     what_is_dropped_while_it_is_compiled_is_nobodys,
     narrow_rounds_of_several_waves_find_what_they_mean,
@@ -43,6 +46,7 @@ device_tests!(
 fn hot_session(runtime: &Runtime, graph: &Csr) -> bfs::Session {
     let mut thresholds = *runtime.thresholds();
     (thresholds.launch.hot_words, thresholds.launch.jit_windows) = (1, 1);
+    thresholds.compile_after_ns = 0;
     let runtime = runtime.clone().with_route(RoutePolicy::Auto);
     let mut session = bfs::Session::new(&runtime, graph).expect("fits");
     session.set_thresholds(thresholds);
@@ -109,9 +113,48 @@ fn every_kind_of_run_says_that_it_was_of_compiled_code(runtime: &Runtime) {
     }
 }
 
+/// A runtime that compiles what the launch policy wants compiled at once.
+fn at_once(runtime: &Runtime) -> Runtime {
+    let thresholds = Thresholds {
+        compile_after_ns: 0,
+        ..*runtime.thresholds()
+    };
+    let runtime = runtime.clone().with_route(RoutePolicy::Auto);
+    runtime.with_thresholds(thresholds)
+}
+
+/// Each look at the clock is 10 ms after the one before, so each run takes 10 ms.
+fn runs_pay_for_the_compiler_before_it_begins(runtime: &Runtime) {
+    let looks = AtomicU64::new(0);
+    let clock = move |_: &str| Duration::from_millis(10 * looks.fetch_add(1, Relaxed));
+    let runtime = runtime.clone().with_clock(clock);
+    let runtime = runtime.with_route(RoutePolicy::default());
+    // Its widest frontier is wide enough for compiled code.
+    let graph = random_graph(20_000, 80_000);
+    let note = |session: &bfs::Session| {
+        let last = session.decisions().last().expect("decided");
+        last.followed.notes.join("; ")
+    };
+    let mut session = bfs::Session::new(&runtime, &graph).expect("fits");
+    for so_far in ["0.000", "10.000", "20.000", "30.000", "40.000"] {
+        assert_eq!(route_of(&mut session, &graph), "interpreted");
+        let waits = format!("compiled code wanted once runs have taken 50 ms; {so_far} so far");
+        assert_eq!(note(&session), waits);
+    }
+    // Runs of one session count for the next one, and those of other passes do not.
+    let mut other = last::Session::new(&runtime, ()).expect("fits");
+    other.run(last::Run {}).expect("runs");
+    let waits = "compiled code wanted once runs have taken 50 ms; 0.000 so far";
+    assert!(other.explain().to_string().contains(waits));
+    let mut next = bfs::Session::new(&runtime, &graph).expect("fits");
+    next.run(bfs::Run { source: 0 }).expect("runs");
+    assert!(!note(&next).contains("so far"), "{}", note(&next));
+    assert!(within_a_minute(|| route_of(&mut next, &graph) == "compiled"));
+}
+
 /// By the policy's `jit_queue`, of single runs and of batches on many graphs.
 fn what_is_long_is_worth_it_from_the_first_run_on(runtime: &Runtime) {
-    let runtime = runtime.clone().with_route(RoutePolicy::Auto);
+    let runtime = at_once(runtime);
     for (nodes, route) in [(4_095, Route::Interpreter), (4_096, Route::Jit)] {
         let graph = chain(nodes);
         let mut session = bfs::Session::new(&runtime, &graph).expect("fits");
@@ -153,23 +196,14 @@ mod last {
     }
 }
 
-fn an_open_result_stays_interpreted_unless_it_may_change(runtime: &Runtime) {
-    let runtime = runtime.clone().with_route(RoutePolicy::Auto);
+fn an_open_result_goes_over_too(runtime: &Runtime) {
+    let runtime = at_once(runtime);
     let mut session = last::Session::new(&runtime, ()).expect("fits");
     let run = |session: &mut last::Session| {
         let out = session.run(last::Run {}).expect("runs");
         assert!(out.out[0] < 100);
         out.report.route
     };
-    for _ in 0..2 {
-        assert_eq!(run(&mut session), "interpreted");
-        let last = session.decisions().last().expect("decided");
-        let note = "compiled code wanted, but the result may differ from run to run: \
-                    `set_side_changes(true)` lets it change";
-        assert_eq!(last.launch.route, Route::Jit);
-        assert_eq!(last.followed.notes, [note]);
-    }
-    session.set_side_changes(true);
     assert!(within_a_minute(|| run(&mut session) == "compiled"));
 }
 
@@ -190,7 +224,7 @@ fn a_layout_of_its_own_has_a_module_of_its_own(runtime: &Runtime) {
 
 fn what_is_dropped_while_it_is_compiled_is_nobodys(runtime: &Runtime) {
     let graph = chain(10_000);
-    let auto = runtime.clone().with_route(RoutePolicy::Auto);
+    let auto = at_once(runtime);
     let mut session = bfs::Session::new(&auto, &graph).expect("fits");
     session.run(bfs::Run { source: 9_000 }).expect("runs");
     drop((session, auto));
