@@ -15,7 +15,7 @@ use crate::image::{ITEMS_PER_LANE, Layout, Room};
 use crate::ptx::bodies;
 use crate::ptx::narrow::rounds;
 use crate::splice::{Changes, SpliceError, splice};
-use crate::tiers::{Modules, Slot};
+use crate::tiers::{Modules, NotMade, Slot};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,14 +26,14 @@ use vyre_core::vir0::module::Program;
 /// About what the megakernel's own variables take of a CTA's shared memory.
 const OWN_SHARED_BYTES: u32 = 20 * 1024;
 
-/// Lines of PTX that a module may have. The driver takes 85 to 240 microseconds a line, and the end of a process waits
-/// for it.
+/// Lines of PTX that a module may have which is compiled beside runs. The driver takes 85 to 240 microseconds a line, and
+/// the end of a process waits for it.
 const MOST_LINES: usize = 20_000;
 
-/// The compiled passes of a device.
-pub(crate) type Passes = Modules<Changes, Compiled>;
+/// The compiled passes of a device, by what decides their text and whether it may have any size.
+pub(crate) type Passes = Modules<(Changes, bool), Compiled>;
 /// The place of one of them.
-pub(crate) type Place = Arc<Slot<Changes, Compiled>>;
+pub(crate) type Place = Arc<Slot<(Changes, bool), Compiled>>;
 
 /// A module of one pass, loaded.
 #[derive(Debug)]
@@ -83,29 +83,32 @@ pub(crate) fn text(changes: &Changes, clusters: bool) -> Result<String, SpliceEr
     }
 }
 
-/// The lines of a module's text, or that these are too many.
-fn allowed(lines: usize) -> Result<usize, String> {
-    match lines <= MOST_LINES {
-        true => Ok(lines),
-        false => Err(format!(
-            "its module has {lines} lines of PTX; at most {MOST_LINES} are compiled"
-        )),
+/// Refuses a module that has too many lines.
+fn allowed(lines: usize, any_size: bool) -> Result<(), NotMade> {
+    match any_size || lines <= MOST_LINES {
+        true => Ok(()),
+        false => Err(NotMade::TooLarge {
+            lines,
+            most: MOST_LINES,
+        }),
     }
 }
 
 impl Compiled {
-    /// The place where the module of a pass is, or will be.
-    pub(crate) fn ask(device: &Arc<Device>, changes: Changes) -> Place {
+    /// The place where the module of a pass is, or will be. `any_size`: however long the driver takes.
+    pub(crate) fn ask(device: &Arc<Device>, changes: Changes, any_size: bool) -> Place {
         let compiling = Arc::clone(device);
-        let compile = move |changes: &Changes| Compiled::new(&compiling, changes);
-        device.passes().ask(changes, compile)
+        let compile = move |key: &(Changes, bool)| Compiled::new(&compiling, key);
+        device.passes().ask((changes, any_size), compile)
     }
 
     /// Makes the text and has the driver compile it.
-    fn new(device: &Arc<Device>, changes: &Changes) -> Result<Compiled, String> {
+    fn new(device: &Arc<Device>, key: &(Changes, bool)) -> Result<Compiled, NotMade> {
+        let (changes, any_size) = key;
         let started = Instant::now();
         let text = text(changes, device.has_clusters()).map_err(|e| e.to_string())?;
-        let lines = allowed(text.lines().count())?;
+        let lines = text.lines().count();
+        allowed(lines, *any_size)?;
         let (module, megakernel) = device.load_pass(&text).map_err(|e| e.to_string())?;
         // From here on it is freed with this.
         let mut compiled = Compiled {
@@ -151,8 +154,10 @@ mod tests {
 
     #[test]
     fn a_module_that_takes_the_driver_too_long_is_refused_by_its_lines() {
-        assert_eq!(allowed(20_000), Ok(20_000));
-        let refused = "its module has 20001 lines of PTX; at most 20000 are compiled";
-        assert_eq!(allowed(20_001), Err(refused.to_owned()));
+        assert_eq!(allowed(20_000, false), Ok(()));
+        assert_eq!(allowed(62_351, true), Ok(()));
+        let refused = allowed(20_001, false).expect_err("it is too large");
+        let says = "its module has 20001 lines of PTX; at most 20000 are compiled beside runs";
+        assert_eq!(refused.to_string(), says);
     }
 }

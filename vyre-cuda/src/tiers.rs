@@ -14,9 +14,26 @@ use std::hash::Hash;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
+use thiserror::Error;
 
 /// How long the end of a process waits for the compiler. Tests do whatever else the machine does.
 const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 60 } else { 10 });
+
+/// Why there is no module.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub(crate) enum NotMade {
+    /// Its text would take the driver too long.
+    #[error("its module has {lines} lines of PTX; at most {most} are compiled beside runs")]
+    TooLarge { lines: usize, most: usize },
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<String> for NotMade {
+    fn from(why: String) -> NotMade {
+        NotMade::Failed(why)
+    }
+}
 
 /// The modules of a device, by what decides their text.
 #[derive(Debug)]
@@ -42,7 +59,7 @@ pub(crate) struct Slot<K, M> {
 /// What became of a module. The compiler's thread holds it while it tells.
 #[derive(Debug)]
 struct Outcome<M> {
-    made: OnceLock<Result<M, String>>,
+    made: OnceLock<Result<M, NotMade>>,
     /// Whoever waits does so for this.
     done: Mutex<bool>,
     told: Condvar,
@@ -66,7 +83,7 @@ impl<K: Hash + Eq + Send + Sync + 'static, M: Send + Sync + 'static> Modules<K, 
     pub(crate) fn ask(
         &self,
         key: K,
-        compile: impl Fn(&K) -> Result<M, String> + Send + 'static,
+        compile: impl Fn(&K) -> Result<M, NotMade> + Send + 'static,
     ) -> Arc<Slot<K, M>> {
         let mut state = lock(&self.state);
         let known = state.slots.get(&key).and_then(Weak::upgrade);
@@ -85,7 +102,7 @@ impl<K: Hash + Eq + Send + Sync + 'static, M: Send + Sync + 'static> Modules<K, 
                 state.at_work = false;
                 state.waiting.clear();
                 slot.outcome
-                    .tell(Err(format!("there is no thread to compile it: {e}")));
+                    .tell(Err(format!("there is no thread to compile it: {e}").into()));
             }
         }
         slot
@@ -105,12 +122,12 @@ impl<K, M> Slot<K, M> {
     }
 
     /// The module, or why there is none; `None` while it is not known.
-    pub(crate) fn made(&self) -> Option<&Result<M, String>> {
+    pub(crate) fn made(&self) -> Option<&Result<M, NotMade>> {
         self.outcome.made.get()
     }
 
     /// Waits until it is known.
-    pub(crate) fn wait(&self) -> &Result<M, String> {
+    pub(crate) fn wait(&self) -> &Result<M, NotMade> {
         let outcome = &*self.outcome;
         let done = outcome.told.wait_while(lock(&outcome.done), |done| !*done);
         drop(done.unwrap_or_else(PoisonError::into_inner));
@@ -119,7 +136,7 @@ impl<K, M> Slot<K, M> {
 }
 
 impl<M> Outcome<M> {
-    fn tell(&self, made: Result<M, String>) {
+    fn tell(&self, made: Result<M, NotMade>) {
         // A place is worked on once.
         let _only = self.made.set(made);
         *lock(&self.done) = true;
@@ -128,7 +145,7 @@ impl<M> Outcome<M> {
 }
 
 /// Compiles what waits, until nothing does.
-fn work<K, M>(modules: &Mutex<State<K, M>>, compile: impl Fn(&K) -> Result<M, String>) {
+fn work<K, M>(modules: &Mutex<State<K, M>>, compile: impl Fn(&K) -> Result<M, NotMade>) {
     loop {
         let next = {
             let mut state = lock(modules);
@@ -146,13 +163,13 @@ fn work<K, M>(modules: &Mutex<State<K, M>>, compile: impl Fn(&K) -> Result<M, St
         let Some(_busy) = Busy::begin() else {
             // The process ends; nobody is to wait for a module any more.
             if let Some(outcome) = outcome() {
-                outcome.tell(Err("the process ends".to_owned()));
+                outcome.tell(Err("the process ends".to_owned().into()));
             }
             continue;
         };
         let unwound = std::panic::AssertUnwindSafe(|| compile(&key));
         let made = std::panic::catch_unwind(unwound)
-            .unwrap_or_else(|_| Err("the compiler panicked".to_owned()));
+            .unwrap_or_else(|_| Err("the compiler panicked".to_owned().into()));
         if let Some(outcome) = outcome() {
             outcome.tell(made);
         }
@@ -259,7 +276,7 @@ mod tests {
         let slot = modules.ask(1, move |key| {
             begins.send(*key).expect("the test listens");
             lock(&may_go_on).recv().expect("the test says so");
-            Err(format!("no module {key}"))
+            Err(format!("no module {key}").into())
         });
         assert_eq!(began.recv(), Ok(1));
         assert_eq!(slot.made(), None);
@@ -271,7 +288,7 @@ mod tests {
         go_on.send(()).expect("the compiler waits");
         assert_eq!(began.recv(), Ok(3));
         go_on.send(()).expect("the compiler waits");
-        assert_eq!(*third.wait(), Err("no module 3".to_owned()));
+        assert_eq!(*third.wait(), Err("no module 3".to_owned().into()));
         assert!(
             began.recv().is_err(),
             "the thread has ended, with what it had"
@@ -328,14 +345,16 @@ mod tests {
         let compiled = Arc::new(AtomicU32::new(0));
         for turn in 0..10_000 {
             let compiled = Arc::clone(&compiled);
-            let slot = modules.ask(1, move |_| Err(compiled.fetch_add(1, Relaxed).to_string()));
-            assert_eq!(*slot.wait(), Err(turn.to_string()));
+            let slot = modules.ask(1, move |_| {
+                Err(compiled.fetch_add(1, Relaxed).to_string().into())
+            });
+            assert_eq!(*slot.wait(), Err(turn.to_string().into()));
         }
     }
 
     #[test]
     fn a_compiler_that_panics_is_a_reason() {
         let slot = Texts::default().ask(1, |_| panic!("on purpose"));
-        assert_eq!(*slot.wait(), Err("the compiler panicked".to_owned()));
+        assert_eq!(*slot.wait(), Err("the compiler panicked".to_owned().into()));
     }
 }

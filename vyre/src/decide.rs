@@ -249,7 +249,7 @@ impl Decider {
         let (route, other) = match limits.jit {
             true => self.route.choose(
                 launch.route,
-                [self.interpreted.ns(), self.thresholds.compile_after_ns],
+                (self.interpreted.ns(), &self.thresholds),
                 &self.measured,
             ),
             false => (launch.route, None),

@@ -218,10 +218,9 @@ impl<P: Pass> Sessions<P> {
         let planned = recommend(policy, &request, None);
         let planned = planned.map_err(|e| RunError::Backend(e.to_string()))?;
         let unmeasured = Measured::default();
-        let after_ns = self.runtime.thresholds().compile_after_ns;
-        let paid_ns = [self.interpreted.ns(), after_ns];
+        let so_far = (self.interpreted.ns(), self.runtime.thresholds());
         let route = self.runtime.route();
-        Ok(route.choose(planned.route, paid_ns, &unmeasured).0)
+        Ok(route.choose(planned.route, so_far, &unmeasured).0)
     }
 
     /// What stops a batch that is under way, as [`Session::canceller`](crate::Session::canceller) does: it keeps the

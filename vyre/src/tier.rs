@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use vyre_core::plan::launch::Route;
 use vyre_core::plan::side::{Policy, RECENT, Seen, Work};
+use vyre_core::plan::thresholds::Thresholds;
 
 /// What is to run a pass's bytecode, on a backend that can interpret and compile it.
 ///
@@ -25,12 +26,13 @@ pub enum RoutePolicy {
     Compiled,
     /// The interpreter first. Where the launch policy finds that compiled code pays ([`Policy`]), and runs of the pass
     /// have taken [`compile_after_ns`] so far, it is made beside the runs, and taken between two of them once it is
-    /// there. Runs of both are measured, and where compiled code takes longer for the same work, the session goes back.
+    /// there; elsewhere once they have taken [`compile_anyway_after_ns`]. Runs of both are measured, and where compiled code takes longer for the same work, the session goes back.
     /// What cannot be compiled stays interpreted. Both add floats in the same order. A result that may differ from run
     /// to run ([`Agreement::Open`]) may do so from one route to the other.
     ///
     /// [`Policy`]: vyre_core::plan::launch::Policy
     /// [`compile_after_ns`]: vyre_core::plan::thresholds::Thresholds::compile_after_ns
+    /// [`compile_anyway_after_ns`]: vyre_core::plan::thresholds::Thresholds::compile_anyway_after_ns
     /// [`Agreement::Open`]: vyre_core::vir0::module::Agreement::Open
     #[default]
     Auto,
@@ -126,39 +128,42 @@ impl Both {
 
 impl RoutePolicy {
     /// The route of a launch for which the planner found `planned`, and why it is not that one. `so_far_ns`: how long
-    /// runs of the pass were interpreted, which pays for the compiler from `after_ns` on.
+    /// runs of the pass were interpreted, which pays for the compiler once it is long enough.
     pub(crate) fn choose(
         self,
         planned: Route,
-        [so_far_ns, after_ns]: [u64; 2],
+        (so_far_ns, thresholds): (u64, &Thresholds),
         measured: &Measured,
     ) -> (Route, Option<Cow<'static, str>>) {
         let interpreted = |why: &'static str| (Route::Interpreter, Some(Cow::Borrowed(why)));
-        match (self, planned) {
-            (RoutePolicy::Compiled, _) => (Route::Jit, None),
-            (_, Route::Interpreter) => (Route::Interpreter, None),
+        let after_ns = match (self, planned) {
+            (RoutePolicy::Compiled, _) => return (Route::Jit, None),
+            (RoutePolicy::Interpreter, Route::Interpreter) => return (Route::Interpreter, None),
             (RoutePolicy::Interpreter, Route::Jit) => {
-                interpreted("compiled code wanted, but the interpreter was asked for")
+                return interpreted("compiled code wanted, but the interpreter was asked for");
             }
-            (RoutePolicy::Auto, Route::Jit) if so_far_ns < after_ns => {
-                let [so_far, after] = [so_far_ns, after_ns].map(|ns| ns as f64 / 1e6);
+            (RoutePolicy::Auto, Route::Jit) => thresholds.compile_after_ns,
+            (RoutePolicy::Auto, Route::Interpreter) => thresholds.compile_anyway_after_ns,
+        };
+        if so_far_ns < after_ns {
+            let [so_far, after] = [so_far_ns, after_ns].map(|ns| ns as f64 / 1e6);
+            let why = || {
+                format!("compiled code wanted once runs have taken {after} ms; {so_far:.3} so far")
+            };
+            return (
+                Route::Interpreter,
+                (planned == Route::Jit).then(|| why().into()),
+            );
+        }
+        match measured.verdict() {
+            Verdict::Take => (Route::Jit, None),
+            Verdict::Try => interpreted("compiled code waits while the interpreter is measured"),
+            Verdict::GoBack([compiled, interpreted]) => {
                 let why = format!(
-                    "compiled code wanted once runs have taken {after} ms; {so_far:.3} so far"
+                    "compiled code took {compiled:.3} ns an item, the interpreter {interpreted:.3}"
                 );
                 (Route::Interpreter, Some(why.into()))
             }
-            (RoutePolicy::Auto, Route::Jit) => match measured.verdict() {
-                Verdict::Take => (Route::Jit, None),
-                Verdict::Try => {
-                    interpreted("compiled code waits while the interpreter is measured")
-                }
-                Verdict::GoBack([compiled, interpreted]) => {
-                    let why = format!(
-                        "compiled code took {compiled:.3} ns an item, the interpreter {interpreted:.3}"
-                    );
-                    (Route::Interpreter, Some(why.into()))
-                }
-            },
         }
     }
 }
@@ -166,12 +171,37 @@ impl RoutePolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::LazyLock;
+
+    /// Runs have paid for the compiler.
+    fn hot() -> (u64, &'static Thresholds) {
+        static DEFAULT: LazyLock<Thresholds> = LazyLock::new(Thresholds::default);
+        (DEFAULT.compile_after_ns, &DEFAULT)
+    }
+
+    #[test]
+    fn the_compiler_begins_once_runs_have_taken_a_while() {
+        let (_, thresholds) = hot();
+        let route = |planned, so_far_ms: u64| {
+            let so_far = (so_far_ms * 1_000_000, thresholds);
+            RoutePolicy::Auto.choose(planned, so_far, &Measured::default())
+        };
+        let waits = "compiled code wanted once runs have taken 50 ms; 49.000 so far";
+        assert_eq!(
+            route(Route::Jit, 49),
+            (Route::Interpreter, Some(waits.into()))
+        );
+        assert_eq!(route(Route::Jit, 50), (Route::Jit, None));
+        // What executes little, and takes its time all the same.
+        assert_eq!(route(Route::Interpreter, 199), (Route::Interpreter, None));
+        assert_eq!(route(Route::Interpreter, 200), (Route::Jit, None));
+    }
 
     /// The routes of `count` runs, whose costs an item are these by route.
     fn runs(measured: &mut Measured, count: u64, [interpreted, compiled]: [u64; 2]) -> String {
         let mut routes = String::new();
         for _ in 0..count {
-            let (route, _) = RoutePolicy::Auto.choose(Route::Jit, [5, 5], measured);
+            let (route, _) = RoutePolicy::Auto.choose(Route::Jit, hot(), measured);
             let (letter, name, cost) = match route {
                 Route::Interpreter => ('i', "interpreted", interpreted),
                 Route::Jit => ('c', "compiled", compiled),
@@ -197,7 +227,7 @@ mod tests {
         assert_eq!(runs(&mut measured, 1, [100, 900]), "c");
         assert_eq!(runs(&mut measured, 3, [100, 105]), "ccc");
         assert_eq!(runs(&mut measured, 4, [100, 120]), "ccii");
-        let why = RoutePolicy::Auto.choose(Route::Jit, [5, 5], &measured).1;
+        let why = RoutePolicy::Auto.choose(Route::Jit, hot(), &measured).1;
         let why = why.expect("it is not what was planned");
         assert_eq!(
             why,
@@ -207,7 +237,7 @@ mod tests {
         assert_eq!(runs(&mut measured, 4, [125, 120]), "iiii");
         assert_eq!(runs(&mut measured, 5, [140, 120]), "iiccc");
         // Other routes than those asked for do not change it.
-        let asked = RoutePolicy::Compiled.choose(Route::Jit, [0, 5], &measured);
+        let asked = RoutePolicy::Compiled.choose(Route::Jit, (0, hot().1), &measured);
         assert_eq!(asked, (Route::Jit, None));
     }
 

@@ -28,8 +28,11 @@ pub struct Thresholds {
     pub pack_up_to_bytes: u64,
     /// Edges of a frontier from which it is worth it on a GPU to turn a sweep round ([`crate::plan::pull`]).
     pub pull_from: u64,
-    /// Nanoseconds that runs of a pass have to take on a device's interpreter before compiled code is made.
+    /// Nanoseconds that runs of a pass have to take on a device's interpreter before compiled code is made which the
+    /// launch policy finds to pay.
     pub compile_after_ns: u64,
+    /// The same where it does not find so, because the runs execute little: rounds of a few items take their time, too.
+    pub compile_anyway_after_ns: u64,
 }
 
 impl Default for Thresholds {
@@ -41,6 +44,7 @@ impl Default for Thresholds {
             pack_up_to_bytes: 16_384,
             pull_from: 100_000,
             compile_after_ns: 50_000_000,
+            compile_anyway_after_ns: 200_000_000,
         }
     }
 }
@@ -113,6 +117,7 @@ keys! {
     "pack_up_to_bytes" pack_up_to_bytes;
     "pull_from" pull_from;
     "compile_after_ns" compile_after_ns;
+    "compile_anyway_after_ns" compile_anyway_after_ns;
     "launch.sparse_bps" launch.sparse_bps;
     "launch.dense_bps" launch.dense_bps;
     "launch.pressure_bps" launch.pressure_bps;

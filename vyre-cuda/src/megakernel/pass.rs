@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::driver::Function;
 use crate::image::Layout;
 use crate::ptx::described;
+use crate::tiers::NotMade;
 use std::borrow::Cow;
 use std::sync::Arc;
 use vyre_core::dsl::error::RunError;
@@ -117,7 +118,12 @@ impl Pass {
 
     /// Waits for the module, and takes it; false if it was taken already. No launch is on its way.
     pub(super) fn compile(&mut self) -> Result<bool, RunError> {
-        let place = Arc::clone(self.place());
+        let mut place = Arc::clone(self.place());
+        // Who waits for it anyway may have one of any size.
+        if let Err(NotMade::TooLarge { .. }) = place.wait() {
+            place = self.ask(true);
+            self.place = Some(Arc::clone(&place));
+        }
         if let Err(why) = place.wait() {
             let pass = &self.program.name;
             let what = format!("`{pass}` could not be compiled: {why}");
@@ -139,18 +145,16 @@ impl Pass {
     }
 
     fn place(&mut self) -> &Place {
-        let Pass {
-            device,
-            program,
-            layout,
-            ..
-        } = &*self;
         if self.place.is_none() {
-            let changes = changes(program, layout, device.has_clusters());
-            let bodies = described(program, layout);
-            self.place = Some(Compiled::ask(device, changes));
-            self.bodies = bodies;
+            self.place = Some(self.ask(false));
+            self.bodies = described(&self.program, &self.layout);
         }
         self.place.as_ref().expect("it was just asked for")
+    }
+
+    fn ask(&self, any_size: bool) -> Place {
+        let clusters = self.device.has_clusters();
+        let changes = changes(&self.program, &self.layout, clusters);
+        Compiled::ask(&self.device, changes, any_size)
     }
 }

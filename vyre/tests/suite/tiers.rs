@@ -47,6 +47,7 @@ fn hot_session(runtime: &Runtime, graph: &Csr) -> bfs::Session {
     let mut thresholds = *runtime.thresholds();
     (thresholds.launch.hot_words, thresholds.launch.jit_windows) = (1, 1);
     thresholds.compile_after_ns = 0;
+    thresholds.compile_anyway_after_ns = u64::MAX;
     let runtime = runtime.clone().with_route(RoutePolicy::Auto);
     let mut session = bfs::Session::new(&runtime, graph).expect("fits");
     session.set_thresholds(thresholds);
@@ -117,6 +118,7 @@ fn every_kind_of_run_says_that_it_was_of_compiled_code(runtime: &Runtime) {
 fn at_once(runtime: &Runtime) -> Runtime {
     let thresholds = Thresholds {
         compile_after_ns: 0,
+        compile_anyway_after_ns: u64::MAX,
         ..*runtime.thresholds()
     };
     let runtime = runtime.clone().with_route(RoutePolicy::Auto);
