@@ -29,8 +29,8 @@ mod turn;
 mod values;
 
 use super::flow::{self, BlockKind, Rows, live_in, op, uses, writes};
-use super::isa::{IMM, Imm, Op, UNIFORM_BASE, Word};
-use super::module::{BufferId, Kernel, Program};
+use super::isa::{IMM, Imm, Kind, Op, UNIFORM_BASE, Word};
+use super::module::{BufferId, Kernel, Program, Role};
 use super::trap::Site;
 
 /// A loop of a kernel.
@@ -325,4 +325,59 @@ fn pairs(words: &[Word]) -> Rows {
         other.has(row) || other.has(row + 1) || low.has(row + 1) || row > 0 && low.has(row - 1)
     };
     low.iter().filter(|&row| !mixed(row)).collect()
+}
+/// In-out buffers of a pass of one wave that stores each element before it loads any: what they held before a run shows
+/// in no run that ends without a trap, so no device needs it.
+///
+/// Found is what is stored by a word outside of all branches and loops, at the item's own number, with no return before
+/// it. That word runs for every item, and the item's number reaches every element.
+pub fn overwritten(program: &Program) -> Vec<BufferId> {
+    let [wave] = &program.waves[..] else {
+        return Vec::new();
+    };
+    let kernel = &program.kernels[wave.kernel.index()];
+    let (Some(count), Some(item)) = (wave.domain.count(), kernel.item.index) else {
+        return Vec::new();
+    };
+    let assigns_item = |word: &Word| writes(word).has(item);
+    if !program.fixpoints.is_empty() || kernel.code.iter().any(assigns_item) {
+        return Vec::new();
+    }
+    let blocks = flow::blocks(&kernel.code);
+    let is_inside = |pc: usize| blocks.iter().any(|block| block.holds(pc));
+    let is_overwritten = |id: BufferId| {
+        for (pc, word) in kernel.code.iter().enumerate() {
+            match op(word) {
+                Op::Ret => return false,
+                Op::St8 | Op::St32 | Op::St64
+                    if word.imm == id.index() as u32 && word.a == item && !is_inside(pc) =>
+                {
+                    return true;
+                }
+                other => {
+                    let is_buffer = match other.row().imm {
+                        Imm::Resource(kind) => matches!(
+                            kind,
+                            Kind::Buffer8
+                                | Kind::Buffer32
+                                | Kind::Buffer64
+                                | Kind::BufferOf(_)
+                                | Kind::Buffer
+                        ),
+                        _ => false,
+                    };
+                    if is_buffer && word.imm == id.index() as u32 {
+                        return false;
+                    }
+                }
+            }
+        }
+        false
+    };
+    let ids = (0..program.buffers.len()).map(|i| BufferId(i as u16));
+    let in_out = ids.filter(|id| {
+        let buffer = &program.buffers[id.index()];
+        buffer.role == Role::InOut && buffer.extent == count
+    });
+    in_out.filter(|&id| is_overwritten(id)).collect()
 }

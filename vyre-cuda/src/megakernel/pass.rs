@@ -13,7 +13,8 @@ use std::sync::Arc;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::launch::Route;
-use vyre_core::vir0::module::Program;
+use vyre_core::vir0::find::overwritten;
+use vyre_core::vir0::module::{BufferId, Program};
 
 /// A pass on a device, whatever its topologies are.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub(super) struct Pass {
     pub(super) code: Memory,
     /// The word that tells launches to stop.
     pub(super) abort: u64,
+    /// In-out buffers whose elements no run looks at, so that they are not sent up.
+    pub(super) overwritten: Vec<BufferId>,
     /// Sweeps are to be timed.
     pub(super) time_waves: bool,
     /// Where its own module is, or will be, once somebody wanted one for this layout.
@@ -46,7 +49,9 @@ impl Pass {
         layout: Layout,
         (code, abort): (Memory, u64),
     ) -> Pass {
+        let overwritten = overwritten(&program);
         Pass {
+            overwritten,
             device: Arc::clone(device),
             program,
             allocation,

@@ -44,7 +44,8 @@ impl Own {
         if let (Some(set), Some(ahead)) = (set, &self.ahead) {
             ahead.used[set].hold(device.copies())?;
         }
-        for (id, column) in &args.inputs {
+        let inputs = args.inputs.iter();
+        for (id, column) in inputs.filter(|(id, _)| !pass.overwritten.contains(id)) {
             let (i, bytes) = (id.index(), slice_bytes(column));
             match (self.needs.packed[i], set) {
                 (Some(at), _) => self.image.upload(tables + at, bytes)?,

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 use vyre::RunError;
+use vyre::core::run::pass::Pass;
+use vyre::core::vir0::find;
 use vyre::prelude::*;
 use vyre_tests::backend_tests;
 use vyre_tests::passes::doubled;
@@ -110,7 +112,106 @@ fn what_waits_for_a_call_refuses_nobody(runtime: &Runtime) {
     call_double(&runtime, 100_000);
 }
 
+#[kernel]
+fn fill(i: Index, seed: u32, out: &mut u32, squares: &mut u64) {
+    let mut h = i ^ seed;
+    for _ in 0..3 {
+        h = h.wrapping_mul(5);
+    }
+    *out = h;
+    if *out & 1 == 1 {
+        *squares = u64::from(h) * u64::from(h);
+        return;
+    }
+    *out += 1;
+}
+
+#[kernel]
+fn fill_behind_a_return(i: Index, out: &mut u32) {
+    if i % 3 == 0 {
+        return;
+    }
+    *out = i;
+}
+
+#[kernel]
+fn fill_in_a_branch(i: Index, out: &mut u32) {
+    if i % 3 > 0 {
+        *out = i;
+    }
+}
+
+#[kernel]
+fn fill_in_a_loop(i: Index, out: &mut u32) {
+    for k in 0..i % 3 {
+        *out = i + 0 * k;
+    }
+}
+
+#[kernel]
+fn fill_after_a_look(i: Index, out: &mut u32) {
+    let before = *out;
+    *out = if before > 7 { before } else { i };
+}
+
+/// The fields of a kernel that are stored before they are read, by every item.
+fn overwritten<P: Pass>() -> Vec<String> {
+    let program = P::PARTS.program().expect("it is a program");
+    let ids = find::overwritten(&program).into_iter();
+    ids.map(|id| program.buffers[id.index()].name.clone())
+        .collect()
+}
+
+#[test]
+fn what_every_item_stores_before_it_reads_is_known() {
+    assert_eq!(overwritten::<fill::Pass>(), ["out"]);
+    let none = [
+        overwritten::<saxpy::Pass>(),
+        overwritten::<double::Pass>(),
+        overwritten::<fill_behind_a_return::Pass>(),
+        overwritten::<fill_in_a_branch::Pass>(),
+        overwritten::<fill_in_a_loop::Pass>(),
+        overwritten::<fill_after_a_look::Pass>(),
+    ];
+    assert!(none.iter().all(Vec::is_empty), "{none:?}");
+}
+
+fn slices_that_are_stored_in_part_keep_the_rest(runtime: &Runtime) {
+    for n in [10, 100_000] {
+        let before = || (0..n).map(|i| i % 9 + 100).collect::<Vec<u32>>();
+        let kept = |i: &u32| i % 9 + 100;
+        let thirds = |i: u32| if i.is_multiple_of(3) { kept(&i) } else { i };
+        let mut out = before();
+        fill_behind_a_return::run(runtime, &mut out).expect("no trap");
+        assert!(out.iter().copied().eq((0..n).map(thirds)));
+        let mut out = before();
+        fill_in_a_branch::run(runtime, &mut out).expect("no trap");
+        assert!(out.iter().copied().eq((0..n).map(thirds)));
+        let mut out = before();
+        fill_in_a_loop::run(runtime, &mut out).expect("no trap");
+        assert!(out.iter().copied().eq((0..n).map(thirds)));
+        let mut out = before();
+        fill_after_a_look::run(runtime, &mut out).expect("no trap");
+        assert_eq!(out, before());
+        let (mut out, mut squares) = (before(), vec![7; n as usize]);
+        fill::run(runtime, 9, &mut out, &mut squares).expect("no trap");
+        for i in 0..n {
+            let h = (i ^ 9).wrapping_mul(125);
+            let expected = match h & 1 {
+                1 => (h, u64::from(h) * u64::from(h)),
+                _ => (h + 1, 7),
+            };
+            assert_eq!(
+                (out[i as usize], squares[i as usize]),
+                expected,
+                "{i} of {n}"
+            );
+        }
+    }
+}
+
 backend_tests!(
+    slices_that_are_stored_in_part_keep_the_rest,
     kernels_take_turns_with_slices_of_any_length,
     threads_call_a_kernel_at_the_same_time,
     after_an_error_slices_are_as_before_and_the_kernel_works_on,
