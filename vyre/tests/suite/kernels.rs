@@ -128,7 +128,7 @@ fn fill(i: Index, seed: u32, out: &mut u32, squares: &mut u64) {
 
 #[kernel]
 fn fill_behind_a_return(i: Index, out: &mut u32) {
-    if i % 3 == 0 {
+    if i < 5 {
         return;
     }
     *out = i;
@@ -136,15 +136,15 @@ fn fill_behind_a_return(i: Index, out: &mut u32) {
 
 #[kernel]
 fn fill_in_a_branch(i: Index, out: &mut u32) {
-    if i % 3 > 0 {
+    if i >= 5 {
         *out = i;
     }
 }
 
 #[kernel]
 fn fill_in_a_loop(i: Index, out: &mut u32) {
-    for k in 0..i % 3 {
-        *out = i + 0 * k;
+    for k in 0..i / 5 {
+        *out = i.max(k);
     }
 }
 
@@ -177,19 +177,18 @@ fn what_every_item_stores_before_it_reads_is_known() {
 }
 
 fn slices_that_are_stored_in_part_keep_the_rest(runtime: &Runtime) {
-    for n in [10, 100_000] {
+    for n in [10, 20_000] {
         let before = || (0..n).map(|i| i % 9 + 100).collect::<Vec<u32>>();
-        let kept = |i: &u32| i % 9 + 100;
-        let thirds = |i: u32| if i.is_multiple_of(3) { kept(&i) } else { i };
+        let rest = |i: u32| if i < 5 { i % 9 + 100 } else { i };
         let mut out = before();
         fill_behind_a_return::run(runtime, &mut out).expect("no trap");
-        assert!(out.iter().copied().eq((0..n).map(thirds)));
+        assert!(out.iter().copied().eq((0..n).map(rest)));
         let mut out = before();
         fill_in_a_branch::run(runtime, &mut out).expect("no trap");
-        assert!(out.iter().copied().eq((0..n).map(thirds)));
+        assert!(out.iter().copied().eq((0..n).map(rest)));
         let mut out = before();
         fill_in_a_loop::run(runtime, &mut out).expect("no trap");
-        assert!(out.iter().copied().eq((0..n).map(thirds)));
+        assert!(out.iter().copied().eq((0..n).map(rest)));
         let mut out = before();
         fill_after_a_look::run(runtime, &mut out).expect("no trap");
         assert_eq!(out, before());
