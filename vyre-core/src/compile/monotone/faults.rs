@@ -96,7 +96,7 @@ impl<'b> Walk<'_, '_, 'b> {
     ) -> Result<(), Reason> {
         match context.gate {
             Gate::Monotone => Ok(()),
-            Gate::Changed(_) | Gate::Would(_) | Gate::Closed => {
+            Gate::Changed(..) | Gate::Would(_) | Gate::Closed => {
                 self.refuse(Why::NotMonotone, None, site)
             }
         }
