@@ -51,6 +51,7 @@ use crate::vir0::module::{
     Resource, SiteId, Uniform, WaveId, Why,
 };
 use crate::vir0::scalar::Scalar;
+pub(super) use faults::may_fault;
 use faults::{Below, Limit};
 use std::collections::{BTreeMap, BTreeSet};
 

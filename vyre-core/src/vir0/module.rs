@@ -805,6 +805,13 @@ impl Reason {
                     "{wave} changes {what}, and not every change reaches what {fixpoint} waits for"
                 )
             }
+            Why::Amount => format!("{wave} counts {what} by amounts that differ from item to item"),
+            Why::SecondSite => {
+                format!("{wave} uses {what} in a second place, beside the one that counts")
+            }
+            Why::Shown => {
+                format!("{wave} shows which item takes a step of {what}, not only that one does")
+            }
             Why::Notice => {
                 format!("{wave} tells {what} more than that the element it names has changed")
             }
@@ -846,6 +853,12 @@ pub enum Why {
     Unnoticed = 13,
     /// In a fixpoint: a push or a reduction that does not say which update changed something.
     Notice = 14,
+    /// A count by amounts that differ from item to item.
+    Amount = 15,
+    /// Another access to the buffer, beside the one that counts.
+    SecondSite = 16,
+    /// What a count's outcome is compared with, or guards, is no function of its index.
+    Shown = 17,
 }
 
 /// A whole pass.

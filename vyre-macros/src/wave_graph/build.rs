@@ -825,6 +825,9 @@ fn instead(reason: &Reason) -> &'static str {
         Why::OldValue | Why::ReadsChanged | Why::Stores | Why::Claim | Why::Mixed => {
             "update the field in one way (`fetch_min`, `fetch_max`, `fetch_add`, `fetch_or`), ask for no old value, and read it in a wave that comes after"
         }
+        Why::Amount | Why::SecondSite | Why::Shown => {
+            "count by one amount for all items, in one place, and push or update the counted element alone where the count is reached"
+        }
         Why::Until | Why::Nested | Why::NotMonotone | Why::Unnoticed | Why::Notice => {
             "LANGUAGE.md says under \"How far runs agree\" which fixpoints have one result"
         }

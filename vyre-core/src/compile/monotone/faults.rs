@@ -45,7 +45,7 @@ pub(super) fn of_items(program: &Program, wave: &Wave, body: &Body) -> Vec<(Loca
 }
 
 /// Whether dividing may trap.
-pub(super) fn may_fault(op: BinaryOp, scalar: Scalar, divisor: &Expr) -> bool {
+pub(in crate::compile) fn may_fault(op: BinaryOp, scalar: Scalar, divisor: &Expr) -> bool {
     let overflows = match op {
         BinaryOp::Div | BinaryOp::Rem => matches!(scalar, Scalar::I32 | Scalar::I64),
         BinaryOp::WrappingDiv | BinaryOp::WrappingRem => false,
