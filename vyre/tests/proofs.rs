@@ -7,7 +7,7 @@
 )]
 
 use vyre::Plan;
-use vyre::core::vir0::module::Agreement;
+use vyre::core::vir0::module::{Agreement, Extent};
 use vyre::prelude::*;
 use vyre_tests::backend_tests;
 use vyre_tests::random::Random;
@@ -436,6 +436,227 @@ rows! {
     }
 }
 
+/// An inner fixpoint leaves what it has pushed, and the next round around it pushes all nodes again.
+#[wave_graph]
+mod leftovers {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[scratch(per = node)]
+        mark: u32,
+        #[output(per = node)]
+        seen: u32,
+        #[frontier]
+        front: Frontier,
+    }
+
+    #[fixpoint(until(round >= 2))]
+    mod outer {
+        #[wave(nodes)]
+        fn refill(v: Node, mark: &mut u32, front: &Push) {
+            *mark = 0;
+            front.push(v);
+        }
+
+        #[fixpoint(after(refill), until(round < 100))]
+        mod inner {
+            #[wave(edges(graph, from = front))]
+            fn spread(e: Edge, mark: &Buf<Atomic<u32>>, seen: &Buf<Atomic<u32>>, front: &Push) {
+                seen[e.dst].fetch_add(1);
+                if mark[e.dst].compare_exchange(0, 1) {
+                    front.push(e.dst);
+                }
+            }
+        }
+    }
+}
+
+/// A fixpoint inside the owner pushes all nodes in each of its rounds.
+#[wave_graph]
+mod inside {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        seen: u32,
+        #[frontier]
+        front: Frontier,
+    }
+
+    #[fixpoint(until(round >= 1))]
+    mod outer {
+        #[wave(items(front))]
+        fn look(v: Node, seen: &Buf<Atomic<u32>>) {
+            seen[v].fetch_add(1);
+        }
+
+        #[fixpoint(after(look), until(round >= 2))]
+        mod inner {
+            #[wave(nodes)]
+            fn refill(v: Node, front: &Push) {
+                front.push(v);
+            }
+        }
+    }
+}
+
+/// Claims, and counts, of which some are not what they look like. One round, and what it left.
+macro_rules! pushes {
+    ($($name:ident |$e:ident, $round:ident, $mark:ident, $bound:ident, $from:ident, $front:ident| $body:block)*) => {
+        $(#[wave_graph]
+        mod $name {
+            #[allow(dead_code, reason = "one of them has a limit by it")]
+            pub(crate) const FREE: u32 = 0;
+
+            pub(crate) struct Data {
+                #[topology]
+                graph: Csr,
+                #[output(per = node)]
+                $mark: u32,
+                #[scratch(per = node)]
+                $bound: u32,
+                #[frontier]
+                $front: Frontier,
+                #[reduce(count)]
+                seen: u64,
+                $from: u32,
+            }
+
+            #[wave(nodes)]
+            fn begin(v: Node, $front: &Push) {
+                $front.push(v);
+            }
+
+            #[fixpoint(after(begin), until($round >= 1), max_rounds = 9)]
+            mod rounds {
+                #[wave(items($front))]
+                fn look(seen: &Reduce<Count>) {
+                    seen.inc();
+                }
+
+                #[wave(edges(graph, from = $front))]
+                fn tell(
+                    $e: Edge,
+                    $round: Round,
+                    $from: u32,
+                    $mark: &Buf<Atomic<u32>>,
+                    $bound: &Buf<u32>,
+                    $front: &Push,
+                ) {
+                    if $round > 0 {
+                        return;
+                    }
+                    $body
+                }
+            }
+        })*
+
+        /// The room of each, and how many nodes its second round has found.
+        fn pushes_of(runtime: &Runtime, graph: &Csr, from: u32) -> Vec<(&'static str, Extent, u64)> {
+            vec![$({
+                let mut session = $name::Session::new(runtime, graph).expect("it fits");
+                let seen = session.run($name::Run { $from: from }).expect("there is room").seen;
+                let room = $name::PLAN.program().frontiers[0].capacity;
+                (stringify!($name), room, seen)
+            }),*]
+        }
+    };
+}
+
+pushes! {
+    claims |e, round, mark, bound, from, front| {
+        if mark[e.dst].compare_exchange(0, 7) {
+            front.push(e.dst);
+        }
+        let _ = (round, from, bound[e.dst]);
+    }
+    claims_by_round |e, round, mark, bound, from, front| {
+        if mark[e.dst].compare_exchange(0, round + 1) {
+            front.push(e.dst);
+        }
+        let _ = (from, bound[e.dst]);
+    }
+    counts |e, round, mark, bound, from, front| {
+        if mark[e.dst].fetch_add(1) == bound[e.dst] {
+            front.push(e.dst);
+        }
+        let _ = (round, from);
+    }
+    twice |e, round, mark, bound, from, front| {
+        let old = mark[e.dst].fetch_sub(1);
+        if old == 0 {
+            front.push(e.dst);
+        }
+        if old == u32::MAX {
+            front.push(e.dst);
+        }
+        let _ = (round, from, bound[e.dst]);
+    }
+    scalar |e, round, mark, bound, from, front| {
+        if mark[e.dst].compare_exchange(from, 0) {
+            front.push(e.dst);
+        }
+        let _ = (round, bound[e.dst]);
+    }
+    constant |e, round, mark, bound, from, front| {
+        if mark[e.dst].compare_exchange(FREE, 0) {
+            front.push(e.dst);
+        }
+        let _ = (round, from, bound[e.dst]);
+    }
+    round_meets |e, round, mark, bound, from, front| {
+        if mark[e.dst].compare_exchange(0, round) {
+            front.push(e.dst);
+        }
+        let _ = (from, bound[e.dst]);
+    }
+    at_least |e, round, mark, bound, from, front| {
+        if mark[e.dst].fetch_add(1) >= bound[e.dst] {
+            front.push(e.dst);
+        }
+        let _ = (round, from);
+    }
+    even_steps |e, round, mark, bound, from, front| {
+        if mark[e.dst].fetch_add(1 << 31) == bound[e.dst] {
+            front.push(e.dst);
+        }
+        let _ = (round, from);
+    }
+    by_the_item |e, round, mark, bound, from, front| {
+        if mark[e.dst].fetch_add(1) == e.src {
+            front.push(e.dst);
+        }
+        let _ = (round, from, bound[e.dst]);
+    }
+    another_node |e, round, mark, bound, from, front| {
+        if mark[e.dst].compare_exchange(0, 7) {
+            front.push(e.src);
+        }
+        let _ = (round, from, bound[e.dst]);
+    }
+    otherwise |e, round, mark, bound, from, front| {
+        if !mark[e.dst].compare_exchange(0, 7) {
+            front.push(e.dst);
+        }
+        let _ = (round, from, bound[e.dst]);
+    }
+    taken_back |e, round, mark, bound, from, front| {
+        if mark[e.dst].compare_exchange(0, 7) {
+            front.push(e.dst);
+            mark[e.dst].store(0);
+        }
+        let _ = (round, from, bound[e.dst]);
+    }
+    in_a_loop |e, round, mark, bound, from, front| {
+        for _ in 0..2 {
+            if mark[e.dst].fetch_add(1) == bound[e.dst] {
+                front.push(e.dst);
+            }
+        }
+        let _ = (round, from);
+    }
+}
+
 /// 0 to `n - 1` in any order.
 fn permutation(random: &mut Random, n: u32) -> Vec<u32> {
     let mut all: Vec<u32> = (0..n).collect();
@@ -561,7 +782,79 @@ backend_tests!(
     rows_that_a_frontier_follows_do_not_depend_on_the_order,
     counters_do_not_depend_on_the_order,
     ordinary_passes_do_not_depend_on_the_order,
+    what_is_pushed_has_room,
 );
+
+/// A ring with chords: three edges into each node, and out of it.
+fn chords(nodes: u32) -> Csr {
+    let edges: Vec<(u32, u32)> = (0..nodes)
+        .flat_map(|v| [1, 3, 7].map(|k| (v, (v + k) % nodes)))
+        .collect();
+    Csr::from_edges(nodes as usize, &edges).expect("edges name nodes")
+}
+
+/// Runs that push as much as they can find room where it is proven to be enough, and keep it where it is not.
+fn what_is_pushed_has_room(runtime: &Runtime) {
+    let graph = chords(NODES);
+    let all = u64::from(NODES);
+    let mut session = leftovers::Session::new(runtime, &graph).expect("it fits");
+    let out = session.run(leftovers::Run {}).expect("there is room");
+    // Each node is in the frontier once in the first round, and twice in the others.
+    assert_eq!(out.seen, vec![3 * 5; NODES as usize]);
+    let mut session = inside::Session::new(runtime, &graph).expect("it fits");
+    let out = session.run(inside::Run {}).expect("there is room");
+    assert_eq!(out.seen, vec![3; NODES as usize]);
+    for (pass, room, seen) in pushes_of(runtime, &graph, 0) {
+        let (times, pushed) = match pass {
+            "claims" | "claims_by_round" | "counts" => (Some(1), Some(all)),
+            "twice" => (Some(2), Some(2 * all)),
+            // All edges push.
+            "scalar" | "constant" | "round_meets" | "at_least" => (None, Some(3 * all)),
+            "even_steps" | "otherwise" | "another_node" => (None, None),
+            _ => (None, None),
+        };
+        let expected = times.map_or(Extent::NodesPlusEdges, Extent::NodesTimes);
+        assert_eq!(room, expected, "{pass}");
+        assert!(pushed.is_none_or(|n| n == seen), "{pass}: {seen}");
+    }
+}
+
+#[test]
+fn the_plan_says_which_room_and_why() {
+    let room = |plan: &Plan| {
+        let shown = plan.to_string();
+        let is_row = |l: &&str| l.starts_with("  frontier") && l.contains("front");
+        let row = shown.lines().find(is_row).expect("it has a frontier");
+        let why = shown.lines().find(|l| l.contains(" has room for "));
+        (
+            row.split_whitespace().collect::<Vec<_>>().join(" "),
+            why.map(str::to_owned),
+        )
+    };
+    let (row, why) = room(&attractor::PLAN);
+    assert!(
+        row.starts_with("frontier front up to nodes, flips with rounds"),
+        "{row}"
+    );
+    assert_eq!(
+        why.as_deref(),
+        Some(
+            "  front has room for nodes: each push of begin and attract is for a node at most once between two flips, \
+             as the item of a sweep, by a claim, or where a count is reached"
+        )
+    );
+    let (row, why) = room(&leftovers::PLAN);
+    assert!(row.starts_with("frontier front up to nodes x 2, "), "{row}");
+    assert!(why.is_some());
+    for plan in [inside::PLAN, scalar::PLAN, attractors::PLAN] {
+        let (row, why) = room(&plan);
+        assert!(
+            row.starts_with("frontier front up to (nodes + edges), "),
+            "{row}"
+        );
+        assert_eq!(why, None);
+    }
+}
 
 fn rows_that_a_frontier_follows_do_not_depend_on_the_order(runtime: &Runtime) {
     let mut random = Random(32);

@@ -444,7 +444,7 @@ struct Guard<'b> {
 }
 
 /// Every access of a body, in evaluation order, by resource.
-struct Accesses<'b> {
+pub(super) struct Accesses<'b> {
     list: BTreeMap<Resource, Vec<Access>>,
     claims: Vec<Claim>,
     /// What keeps a count from being one.
@@ -461,7 +461,7 @@ struct Accesses<'b> {
 }
 
 impl<'b> Accesses<'b> {
-    fn of(body: &'b Body) -> Accesses<'b> {
+    pub(super) fn of(body: &'b Body) -> Accesses<'b> {
         let n = body.locals.len();
         let mut accesses = Accesses {
             list: BTreeMap::new(),
@@ -518,7 +518,7 @@ impl<'b> Accesses<'b> {
     }
 
     /// Follows locals that are assigned once to what they name.
-    fn named(&self, mut e: &'b Expr) -> &'b Expr {
+    pub(super) fn named(&self, mut e: &'b Expr) -> &'b Expr {
         // Names do not form a cycle in a valid body; in an invalid one, stop somewhere.
         for _ in 0..self.values.len() {
             match e {
@@ -533,7 +533,7 @@ impl<'b> Accesses<'b> {
     }
 
     /// The same on every lane of a sweep.
-    fn is_uniform(&self, e: &'b Expr) -> bool {
+    pub(super) fn is_uniform(&self, e: &'b Expr) -> bool {
         match self.named(e) {
             Expr::Literal(..) | Expr::Uniform(..) | Expr::Len(_) => true,
             Expr::Local(_)
@@ -560,12 +560,12 @@ impl<'b> Accesses<'b> {
 
     /// Whether two expressions, evaluated one right after the other, have one value. A name may be older than that;
     /// then nothing in what it stands for may be assigned twice.
-    fn same(&self, a: &'b Expr, b: &'b Expr) -> bool {
+    pub(super) fn same(&self, a: &'b Expr, b: &'b Expr) -> bool {
         let named = self.named(a);
         a == b || named == self.named(b) && self.is_stable(named)
     }
 
-    fn is_stable(&self, e: &'b Expr) -> bool {
+    pub(super) fn is_stable(&self, e: &'b Expr) -> bool {
         let mut stable = match e {
             Expr::Local(l) => self.defs.get(l.0 as usize) == Some(&1),
             Expr::Load { .. }
@@ -580,10 +580,35 @@ impl<'b> Accesses<'b> {
         stable
     }
 
-    fn is_item(&self, index: &'b Expr) -> bool {
+    pub(super) fn is_item(&self, index: &'b Expr) -> bool {
         self.own.is_some_and(|own| {
             self.named(index) == &Expr::Local(own) && self.defs.get(own.0 as usize) == Some(&1)
         })
+    }
+
+    /// Whether an expression is a function of an index while the wave runs: of uniforms, and of elements there that it
+    /// only reads.
+    pub(super) fn is_bound(&self, e: &'b Expr, index: &'b Expr) -> bool {
+        let mut guard = Guard {
+            index,
+            atomic: index,
+            old: None,
+            per_node: false,
+            others: Vec::new(),
+            reads: Vec::new(),
+            inner: Vec::new(),
+        };
+        let is_read = |b: &BufferId| {
+            let list = self.list.get(&Resource::Buffer(*b));
+            list.is_some_and(|list| mode(list) == Mode::Read)
+        };
+        self.is_of_index(e, &mut guard, true) && guard.reads.iter().all(is_read)
+    }
+
+    /// Whether there is one access to a buffer, its length aside.
+    pub(super) fn has_one(&self, buffer: BufferId) -> bool {
+        let list = self.list.get(&Resource::Buffer(buffer));
+        list.is_some_and(|l| l.iter().filter(|a| a.kind != Kind::Len).count() == 1)
     }
 
     fn own(&self, index: &'b Expr) -> Own {

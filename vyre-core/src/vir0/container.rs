@@ -686,6 +686,7 @@ enums! {
     Extent "extent" {
         0 => Fixed(len), 1 => Constant(id), 2 => Scalar(id), 3 => Nodes, 4 => Edges(id), 5 => NodesPlusEdges,
         6 => NodeBits(width), 7 => Computed(id), 8 => Bounds(parts, of, drops),
+        9 => NodesTimes(times),
     }
     Term "term of a length" { 0 => Value(extent), 1 => Op(op) }
     LengthOp "operation of a length" { 0 => Add, 1 => Sub, 2 => Mul, 3 => Div, 4 => Rem }

@@ -73,6 +73,9 @@ pub enum Extent {
     Edges(TopologyId),
     /// Nodes plus the edges of every topology: the default capacity of a frontier.
     NodesPlusEdges,
+    /// So many for each node, but no more than [`Extent::NodesPlusEdges`]: what is proven of a frontier's pushes
+    /// ([`crate::compile::room`]).
+    NodesTimes(u32),
     /// A row of bits for each node, in u32 words: nodes times [`row_words`].
     NodeBits(Width),
     /// A length that is computed from others.
@@ -925,6 +928,7 @@ impl Program {
             | Extent::Nodes
             | Extent::Edges(_)
             | Extent::NodesPlusEdges
+            | Extent::NodesTimes(_)
             | Extent::Bounds(..)
             | Extent::NodeBits(Width::Fixed(_) | Width::Constant(_)) => false,
         }
@@ -952,6 +956,7 @@ impl Program {
             Extent::Nodes | Extent::NodeBits(_) => "node".to_owned(),
             Extent::Edges(t) => format!("edge({})", self.topologies[t.index()].name),
             Extent::NodesPlusEdges => "nodes + edges".to_owned(),
+            Extent::NodesTimes(times) => format!("nodes x {times}"),
             Extent::Computed(id) => self.written(id, |value| self.declared(value)),
             Extent::Bounds(..) => "parts + 1".to_owned(),
         }
