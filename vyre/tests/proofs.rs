@@ -693,15 +693,12 @@ impl Case<'_> {
 }
 
 /// Runs on graphs whose nodes are renamed and whose edges are shuffled, on one thread and several: all agree.
-fn agrees<T: PartialEq + Clone + std::fmt::Debug>(
+fn agrees<T: PartialEq + Clone + std::fmt::Debug + Send>(
     runtime: &Runtime,
     (nodes, edges): (u32, &[(u32, u32)]),
     random: &mut Random,
     run: impl Fn(&Case<'_>) -> T + Sync,
-) -> T
-where
-    T: Send,
-{
+) -> T {
     let mut expected: Option<T> = None;
     for turn in 0..3 {
         let name = match turn {

@@ -78,7 +78,6 @@ fn show(p: &Program, f: &mut String) -> fmt::Result {
         writeln!(f, "  {}", p.manifest.title)?;
     }
     show_agreement(p, f)?;
-    show_rooms(p, f)?;
     let sizes = Symbolic::of(p);
     writeln!(f, "\ndata")?;
     let mut table = Table::default();
@@ -91,6 +90,7 @@ fn show(p: &Program, f: &mut String) -> fmt::Result {
         table.row([&kind, p.name_of(*item), &what, &size]);
     }
     table.write(f)?;
+    show_rooms(p, f)?;
 
     let groups = sizes.groups.len();
     let barriers = p
