@@ -139,10 +139,8 @@ mod bisimulation {
                     }
                     all &= some;
                 }
-                if !all {
-                    if alike.unset(v, w) {
-                        changed.or(true);
-                    }
+                if !all && alike.unset(v, w) {
+                    changed.or(true);
                 }
             }
         }
@@ -414,15 +412,11 @@ rows! {
         let _ = b.width();
     }
     one_bit |e, given, a, b, front| {
-        if a.get(e.src, 3) && given.get(e.src, 5) {
-            if a.set(e.dst, 69) {
-                front.push(e.dst);
-            }
+        if a.get(e.src, 3) && given.get(e.src, 5) && a.set(e.dst, 69) {
+            front.push(e.dst);
         }
-        if a.get(e.src, 69) {
-            if a.set(e.dst, 3) {
-                front.push(e.dst);
-            }
+        if a.get(e.src, 69) && a.set(e.dst, 3) {
+            front.push(e.dst);
         }
         let _ = b.width();
     }
