@@ -14,7 +14,7 @@ use vyre_examples::{graph::GraphSpec, oracle};
 const UNPEELED: u32 = u32::MAX;
 
 /// Peels nodes by rising degree.
-#[wave_graph]
+#[wave_graph(deterministic)]
 #[pass(id = "kcore.peel", unproven)]
 pub mod kcore {
     pub struct Data {
@@ -28,6 +28,9 @@ pub mod kcore {
         core: u32,
         #[reduce(count)]
         left: u64,
+        /// The level, for the rounds inside, which have rounds of their own.
+        #[reduce(max)]
+        k: u32,
     }
 
     #[wave(edges(graph))]
@@ -46,11 +49,13 @@ pub mod kcore {
             core: &mut u32,
             front: &Push,
             left: &Reduce<Count>,
+            k: &Reduce<Max<u32>>,
         ) {
             if *core == UNPEELED {
                 if *degree <= round {
                     *core = round;
                     front.push(v);
+                    k.max(round);
                 } else {
                     left.inc();
                 }
@@ -61,8 +66,13 @@ pub mod kcore {
         mod peeling {
             /// A node falls to k once, whoever takes its edge.
             #[wave(edges(graph, from = front))]
-            fn peel(e: Edge, degree: &Buf<Atomic<u32>>, core: &Buf<Atomic<u32>>, front: &Push) {
-                let k = core[e.src].load();
+            fn peel(
+                e: Edge,
+                k: u32,
+                degree: &Buf<Atomic<u32>>,
+                core: &Buf<Atomic<u32>>,
+                front: &Push,
+            ) {
                 if degree[e.dst].fetch_sub(1) == k + 1 {
                     core[e.dst].store(k);
                     front.push(e.dst);

@@ -129,6 +129,7 @@ fn extent(p: &Program, choices: &mut Choices<'_>) -> Extent {
             1 => Width::Scalar(ScalarId(choices.id(p.scalars.len()))),
             _ => Width::Fixed(choices.value() as u32),
         }),
+        7 => Extent::NodesTimes(choices.value() as u32),
         6 => Extent::Computed(LengthId(choices.id(p.lengths.len()))),
         _ => Extent::Fixed(choices.value()),
     }

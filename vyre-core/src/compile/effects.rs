@@ -35,8 +35,10 @@
 //!   value at that very index of other buffers. None of them can trap, or the trap would name an arbitrary item: so what
 //!   is pushed must be an index of a buffer with one element a node, and the other buffers must be of the same extent.
 //! - **Counted.** The same holds of any one atomic with a uniform operand `u`: at an element that held `x`, the old
-//!   values are `x`, `f(x)`, `f(f(x))` and so on, one for each attempt, whoever makes it. So a comparison of the old
-//!   value with a uniform one may guard what a claim may: `if open[v].fetch_sub(1) == 1 { ready.push(v) }`. (Not where
+//!   values are `x`, `f(x)`, `f(f(x))` and so on, one for each attempt, whoever makes it, wherever the element started and
+//!   whether it wraps. So a question about the old value may guard what a claim may, if it asks for nothing but uniforms
+//!   and elements at that index of buffers that the body only reads: `if open[v].fetch_sub(1) == 1 { ready.push(v) }`,
+//!   `if met[v].fetch_add(1) + 1 == need[v] { .. }`. What is reduced or added there may be made of the same. (Not where
 //!   floats are added: a sum that may be lifted is open.)
 //! - **Pushed, appended or reduced.** A multiset union, if the slots are not read and the list is not read back; a
 //!   reduction as an update of its operation. A body that also reads the
@@ -64,8 +66,8 @@
 //! Everything else, with the first breach of each wave, and for a fixpoint also what stands against the second
 //! argument; even where a cleverer argument exists.
 
-use crate::compile::ir::{AtomicOp, BinaryOp, Block, Body, Expr, LocalId, Stmt, UnaryOp};
-use crate::compile::monotone;
+use crate::compile::ir::{AtomicOp, BinaryOp, Block, Body, CsrQuery, Expr, LocalId, Stmt, UnaryOp};
+use crate::compile::monotone::{self, may_fault};
 use crate::vir0::module::{
     Agreement, BufferId, Domain, Extent, FixpointId, FrontierId, Least, ListId, Mode, Program,
     Reason, ReduceOp, ReductionId, Resource, SiteId, Uniform, UpdateOp, Wave, WaveId, Why,
@@ -343,15 +345,27 @@ fn order_of_buffer(
         && accesses.claims.iter().any(|claim| {
             let extent = |b: BufferId| program.buffers.get(b.index()).map(|b| b.extent);
             let per_node = extent(id) == Some(Extent::Nodes);
+            let used = |b: &BufferId| accesses.list.get(&Resource::Buffer(*b));
+            let is_read = |b: &BufferId| used(b).is_some_and(|list| mode(list) == Mode::Read);
             claim.buffer == id
-                && (per_node || !claim.pushes)
-                && claim
-                    .others
-                    .iter()
-                    .all(|&other| extent(other) == extent(id))
+                && (per_node || !claim.per_node)
+                && (claim.others.iter().chain(&claim.reads)).all(|b| extent(*b) == extent(id))
+                && claim.reads.iter().all(is_read)
         })
     {
         return None;
+    }
+    // A count that is none says what of it is not.
+    if let Some(&(why, site)) = accesses.near.get(&id) {
+        return Some((why, Some(site)));
+    }
+    if accesses.claims.iter().any(|claim| claim.buffer == id)
+        && touched().any(|a| a.kind == Kind::Observed)
+    {
+        return Some(match touched().nth(1) {
+            Some(second) => (Why::SecondSite, second.site),
+            None => (Why::Shown, touched().next().and_then(|a| a.site)),
+        });
     }
     // The plainest thing to say of it.
     for (kind, why) in [
@@ -408,15 +422,33 @@ enum Own {
 /// An atomic with uniform operands whose outcome guards nothing but functions of its index.
 struct Claim {
     buffer: BufferId,
-    pushes: bool,
+    /// Its index has to be a node.
+    per_node: bool,
     /// Other buffers whose element at that index it changes.
     others: Vec<BufferId>,
+    /// And whose element there it reads.
+    reads: Vec<BufferId>,
+}
+
+/// A claim that is being looked at.
+struct Guard<'b> {
+    index: &'b Expr,
+    atomic: &'b Expr,
+    /// The local that holds the atomic's value.
+    old: Option<LocalId>,
+    per_node: bool,
+    others: Vec<BufferId>,
+    reads: Vec<BufferId>,
+    /// Buffers of which the outcome guards a claim.
+    inner: Vec<BufferId>,
 }
 
 /// Every access of a body, in evaluation order, by resource.
-struct Accesses<'b> {
+pub(super) struct Accesses<'b> {
     list: BTreeMap<Resource, Vec<Access>>,
     claims: Vec<Claim>,
+    /// What keeps a count from being one.
+    near: BTreeMap<BufferId, (Why, SiteId)>,
     /// Atomic stores: their value if it is uniform.
     stored: Vec<(BufferId, Option<&'b Expr>)>,
     reads: Vec<u32>,
@@ -429,11 +461,12 @@ struct Accesses<'b> {
 }
 
 impl<'b> Accesses<'b> {
-    fn of(body: &'b Body) -> Accesses<'b> {
+    pub(super) fn of(body: &'b Body) -> Accesses<'b> {
         let n = body.locals.len();
         let mut accesses = Accesses {
             list: BTreeMap::new(),
             claims: Vec::new(),
+            near: BTreeMap::new(),
             stored: Vec::new(),
             reads: vec![0; n],
             defs: vec![0; n],
@@ -485,7 +518,7 @@ impl<'b> Accesses<'b> {
     }
 
     /// Follows locals that are assigned once to what they name.
-    fn named(&self, mut e: &'b Expr) -> &'b Expr {
+    pub(super) fn named(&self, mut e: &'b Expr) -> &'b Expr {
         // Names do not form a cycle in a valid body; in an invalid one, stop somewhere.
         for _ in 0..self.values.len() {
             match e {
@@ -500,7 +533,7 @@ impl<'b> Accesses<'b> {
     }
 
     /// The same on every lane of a sweep.
-    fn is_uniform(&self, e: &'b Expr) -> bool {
+    pub(super) fn is_uniform(&self, e: &'b Expr) -> bool {
         match self.named(e) {
             Expr::Literal(..) | Expr::Uniform(..) | Expr::Len(_) => true,
             Expr::Local(_)
@@ -527,12 +560,12 @@ impl<'b> Accesses<'b> {
 
     /// Whether two expressions, evaluated one right after the other, have one value. A name may be older than that;
     /// then nothing in what it stands for may be assigned twice.
-    fn same(&self, a: &'b Expr, b: &'b Expr) -> bool {
+    pub(super) fn same(&self, a: &'b Expr, b: &'b Expr) -> bool {
         let named = self.named(a);
         a == b || named == self.named(b) && self.is_stable(named)
     }
 
-    fn is_stable(&self, e: &'b Expr) -> bool {
+    pub(super) fn is_stable(&self, e: &'b Expr) -> bool {
         let mut stable = match e {
             Expr::Local(l) => self.defs.get(l.0 as usize) == Some(&1),
             Expr::Load { .. }
@@ -547,10 +580,35 @@ impl<'b> Accesses<'b> {
         stable
     }
 
-    fn is_item(&self, index: &'b Expr) -> bool {
+    pub(super) fn is_item(&self, index: &'b Expr) -> bool {
         self.own.is_some_and(|own| {
             self.named(index) == &Expr::Local(own) && self.defs.get(own.0 as usize) == Some(&1)
         })
+    }
+
+    /// Whether an expression is a function of an index while the wave runs: of uniforms, and of elements there that it
+    /// only reads.
+    pub(super) fn is_bound(&self, e: &'b Expr, index: &'b Expr) -> bool {
+        let mut guard = Guard {
+            index,
+            atomic: index,
+            old: None,
+            per_node: false,
+            others: Vec::new(),
+            reads: Vec::new(),
+            inner: Vec::new(),
+        };
+        let is_read = |b: &BufferId| {
+            let list = self.list.get(&Resource::Buffer(*b));
+            list.is_some_and(|list| mode(list) == Mode::Read)
+        };
+        self.is_of_index(e, &mut guard, true) && guard.reads.iter().all(is_read)
+    }
+
+    /// Whether there is one access to a buffer, its length aside.
+    pub(super) fn has_one(&self, buffer: BufferId) -> bool {
+        let list = self.list.get(&Resource::Buffer(buffer));
+        list.is_some_and(|l| l.iter().filter(|a| a.kind != Kind::Len).count() == 1)
     }
 
     fn own(&self, index: &'b Expr) -> Own {
@@ -673,114 +731,303 @@ impl<'b> Accesses<'b> {
     /// Recognises `if d[i].compare_exchange(u1, u2) { .. }` and `if d[i].fetch_sub(u1) == u2 { .. }`, also through a
     /// local, and a bare exchange; returns how many of the statements behind it belong to it.
     fn claim(&mut self, stmt: &'b Stmt, rest: &'b [Stmt]) -> Option<usize> {
-        let (condition, held, guarded): (&Expr, Option<(LocalId, &Expr)>, &[Stmt]) =
-            match (stmt, rest.first()) {
-                (
-                    Stmt::If {
-                        cond,
-                        then,
-                        otherwise,
-                    },
-                    _,
-                ) if otherwise.is_empty() => (cond, None, then),
-                (Stmt::Eval(e), _) => (e, None, &[]),
-                (Stmt::Assign(t, e), next) => {
-                    let t_at = t.0 as usize;
-                    match (self.reads.get(t_at), self.defs.get(t_at), next) {
-                        (Some(0), _, _) => (e, None, &[]),
-                        (
-                            Some(1),
-                            Some(1),
-                            Some(Stmt::If {
-                                cond,
-                                then,
-                                otherwise,
-                            }),
-                        ) if otherwise.is_empty() => (cond, Some((*t, e)), then),
-                        _ => return None,
-                    }
-                }
-                _ => return None,
-            };
-        let (buffer, index) = self.outcome(condition, held)?;
-        let (mut pushes, mut others) = (false, Vec::new());
-        for stmt in guarded {
-            match stmt {
-                Stmt::Push { value, .. } if self.same(value, index) => pushes = true,
-                Stmt::Reduce { value, .. } if self.is_uniform(value) => {}
-                Stmt::AtomicStore {
-                    buffer: other,
-                    index: at,
-                    value,
-                    ..
-                } if self.same(at, index) && self.is_uniform(value) => others.push(*other),
-                Stmt::Eval(Expr::Atomic {
-                    buffer: other,
-                    index: at,
-                    value,
-                    ..
-                }) if self.same(at, index) && self.is_uniform(value) => others.push(*other),
-                _ => return None,
+        let mut taken = 0;
+        let (condition, held, guarded): (&Expr, Option<(LocalId, &Expr)>, &[Stmt]) = match stmt {
+            Stmt::If {
+                cond,
+                then,
+                otherwise,
+            } if otherwise.is_empty() => (cond, None, then),
+            Stmt::Eval(e) => (e, None, &[]),
+            Stmt::Assign(t, e) if self.reads.get(t.0 as usize) == Some(&0) => (e, None, &[]),
+            Stmt::Assign(t, e) => {
+                let (cond, then, before) = self.waited_for(*t, rest)?;
+                taken = before + 1;
+                (cond, Some((*t, e)), then)
             }
-        }
+            _ => return None,
+        };
+        let (buffer, at) = self.outcome(condition, held, guarded)?;
+        let guard = match at {
+            Ok(guard) => guard,
+            Err(near) => {
+                self.near.entry(buffer).or_insert(near);
+                return None;
+            }
+        };
         if let Some((_, e)) = held {
             self.expr(e, true);
+        }
+        for stmt in &rest[..taken.saturating_sub(1)] {
+            self.stmt(stmt);
         }
         self.expr(condition, true);
         for stmt in guarded {
             self.stmt(stmt);
         }
-        self.claims.push(Claim {
-            buffer,
-            pushes,
-            others,
-        });
-        Some(usize::from(held.is_some()))
+        for buffer in guard.inner.into_iter().chain([buffer]) {
+            self.claims.push(Claim {
+                buffer,
+                per_node: guard.per_node,
+                others: guard.others.clone(),
+                reads: guard.reads.clone(),
+            });
+        }
+        Some(taken)
     }
 
-    /// The element whose atomic decides a condition, such that the order of the attempts has no say in how many of
-    /// them succeed. `held`: the local that the atomic's value waits in.
+    /// The condition that reads a local which was just assigned, what it guards, and how many statements stand between,
+    /// which only name other values.
+    fn waited_for(
+        &self,
+        local: LocalId,
+        rest: &'b [Stmt],
+    ) -> Option<(&'b Expr, &'b [Stmt], usize)> {
+        // Nothing that is assigned twice, or the index may be another one behind it.
+        let once = |l: &LocalId| self.defs.get(l.0 as usize) == Some(&1);
+        let names = |s: &&Stmt| match s {
+            Stmt::Assign(l, e) => once(l) && only_atomic(e) == Ok(None),
+            _ => false,
+        };
+        let before = rest.iter().take_while(names).count();
+        let Some(Stmt::If {
+            cond,
+            then,
+            otherwise,
+        }) = rest.get(before)
+        else {
+            return None;
+        };
+        let at = local.0 as usize;
+        let read = reads_in(cond, local) + reads_of(then, local);
+        let only_there = self.reads.get(at) == Some(&read) && self.defs.get(at) == Some(&1);
+        (only_there && otherwise.is_empty()).then_some((cond, then, before))
+    }
+
+    /// The element whose atomic decides a condition, and what that guards; or why the order of the attempts has a say in
+    /// it. `held`: the local that the atomic's value waits in.
+    #[allow(
+        clippy::type_complexity,
+        reason = "two answers, of which the second may be a refusal"
+    )]
     fn outcome(
         &self,
         condition: &'b Expr,
         held: Option<(LocalId, &'b Expr)>,
-    ) -> Option<(BufferId, &'b Expr)> {
-        let value = |e: &'b Expr| match held {
-            None => Some(e),
-            Some((local, value)) => (*e == Expr::Local(local)).then_some(value),
+        guarded: &'b [Stmt],
+    ) -> Option<(BufferId, Result<Guard<'b>, (Why, SiteId)>)> {
+        let place = held.map_or(condition, |(_, e)| e);
+        let atomic = only_atomic(place).ok()??;
+        if held.is_some() && only_atomic(condition) != Ok(None) {
+            return None;
+        }
+        let guard = |index| Guard {
+            index,
+            atomic,
+            old: held.map(|(local, _)| local),
+            per_node: false,
+            others: Vec::new(),
+            reads: Vec::new(),
+            inner: Vec::new(),
         };
-        if let Some(Expr::CompareExchange {
+        match atomic {
+            Expr::CompareExchange {
+                buffer,
+                index,
+                expected,
+                new,
+                ..
+            } => {
+                let mut guard = guard(&**index);
+                let known = self.is_uniform(expected) && self.is_uniform(new);
+                let known = known && self.decides(place, condition, guarded, &mut guard);
+                known.then_some((*buffer, Ok(guard)))
+            }
+            Expr::Atomic {
+                op,
+                buffer,
+                scalar,
+                index,
+                value,
+                site,
+            } => {
+                let counts = matches!(op, AtomicOp::Add | AtomicOp::Sub);
+                let rounds = counts && matches!(scalar, Scalar::F32 | Scalar::F64);
+                // Nobody asks for the old value of a bare update.
+                if rounds || std::ptr::eq(atomic, condition) {
+                    return None;
+                }
+                let near = |why| counts.then_some((*buffer, Err((why, *site))));
+                if !self.is_uniform(value) {
+                    return near(Why::Amount);
+                }
+                let mut guard = guard(&**index);
+                match self.decides(place, condition, guarded, &mut guard) {
+                    true => Some((*buffer, Ok(guard))),
+                    false => near(Why::Shown),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a condition and what it guards are functions of the atomic's old value and its index.
+    fn decides(
+        &self,
+        place: &'b Expr,
+        condition: &'b Expr,
+        guarded: &'b [Stmt],
+        guard: &mut Guard<'b>,
+    ) -> bool {
+        self.is_of_index(place, guard, true)
+            && self.is_of_index(condition, guard, true)
+            && self.is_guarded(guarded, guarded, guard)
+    }
+
+    /// Whether an expression is a function of a claim's index and its old value, evaluated next to it: of uniforms, and
+    /// of elements at that index. Where not every attempt evaluates it, it must not trap, or the trap would name an
+    /// arbitrary item.
+    fn is_of_index(&self, e: &'b Expr, guard: &mut Guard<'b>, everywhere: bool) -> bool {
+        if std::ptr::eq(e, guard.atomic) || matches!(e, Expr::Local(l) if guard.old == Some(*l)) {
+            return true;
+        }
+        if self.is_uniform(e) {
+            return everywhere || !divides(e) && !divides(self.named(e));
+        }
+        if self.same(e, guard.index) {
+            return true;
+        }
+        let named = self.named(e);
+        // A name may be older than the claim.
+        let at_index = |of: &'b Expr| {
+            self.same(of, guard.index) && (std::ptr::eq(named, e) || self.is_stable(of))
+        };
+        match named {
+            Expr::Load { buffer, index, .. } | Expr::AtomicLoad { buffer, index, .. } => {
+                let is_at = at_index(index);
+                guard.reads.push(*buffer);
+                is_at
+            }
+            Expr::Csr {
+                query: CsrQuery::Begin | CsrQuery::End,
+                of,
+                ..
+            } => {
+                let is_at = at_index(of);
+                guard.per_node = true;
+                is_at
+            }
+            Expr::Unary(..)
+            | Expr::Binary { .. }
+            | Expr::Compare { .. }
+            | Expr::MulAdd { .. }
+            | Expr::Select { .. }
+            | Expr::Cast { .. }
+            | Expr::Bitcast { .. } => {
+                let mut all = !divides_here(named);
+                named.each_operand(&mut |x| all = all && self.is_of_index(x, guard, everywhere));
+                all
+            }
+            Expr::Literal(..)
+            | Expr::Uniform(..)
+            | Expr::Len(_)
+            | Expr::Local(_)
+            | Expr::ArrayLoad { .. }
+            | Expr::Csr { .. }
+            | Expr::Atomic { .. }
+            | Expr::CompareExchange { .. }
+            | Expr::Append { .. } => false,
+        }
+    }
+
+    /// Whether it is a claim at the same index, of another buffer. How often that is tried there is known, so how often
+    /// it succeeds is, too.
+    fn is_inner_claim(&self, cond: &'b Expr, guard: &mut Guard<'b>) -> bool {
+        let Expr::CompareExchange {
             buffer,
             index,
             expected,
             new,
             ..
-        }) = value(condition)
-        {
-            let uniform = self.is_uniform(expected) && self.is_uniform(new);
-            return uniform.then_some((*buffer, index));
-        }
-        let Expr::Compare { left, right, .. } = condition else {
-            return None;
+        } = cond
+        else {
+            return false;
         };
-        [(left, right), (right, left)]
+        let known = [&**expected, &**new]
             .into_iter()
-            .find_map(|(old, other)| match value(old) {
-                Some(Expr::Atomic {
-                    op,
-                    buffer,
-                    scalar,
-                    index,
-                    value,
-                    ..
-                }) => {
-                    let rounds = matches!(op, AtomicOp::Add | AtomicOp::Sub)
-                        && matches!(scalar, Scalar::F32 | Scalar::F64);
-                    let uniform = self.is_uniform(value) && self.is_uniform(other);
-                    (uniform && !rounds).then_some((*buffer, &**index))
+            .all(|e| self.is_uniform(e) && self.is_of_index(e, guard, false));
+        guard.inner.push(*buffer);
+        guard.others.push(*buffer);
+        known && self.same(index, guard.index)
+    }
+
+    /// Whether statements do the same whichever item's attempt has succeeded at the index.
+    fn is_guarded(&self, stmts: &'b [Stmt], all: &'b [Stmt], guard: &mut Guard<'b>) -> bool {
+        stmts.iter().all(|stmt| match stmt {
+            Stmt::Push { value, .. } => {
+                guard.per_node = true;
+                self.same(value, guard.index)
+            }
+            Stmt::Reduce { value, .. } => self.is_of_index(value, guard, false),
+            Stmt::AtomicStore {
+                buffer,
+                index,
+                value,
+                ..
+            } => {
+                guard.others.push(*buffer);
+                let known = self.is_uniform(value) && self.is_of_index(value, guard, false);
+                known && self.same(index, guard.index)
+            }
+            Stmt::Eval(Expr::Atomic {
+                buffer,
+                index,
+                value,
+                ..
+            }) => {
+                guard.others.push(*buffer);
+                self.same(index, guard.index) && self.is_of_index(value, guard, false)
+            }
+            Stmt::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                let asks = match otherwise.as_slice() {
+                    [] => self.is_inner_claim(cond, guard),
+                    _ => false,
+                };
+                (asks || self.is_of_index(cond, guard, false))
+                    && self.is_guarded(then, all, guard)
+                    && self.is_guarded(otherwise, all, guard)
+            }
+            // A name for something in here.
+            Stmt::Assign(local, e) => {
+                let at = local.0 as usize;
+                self.defs.get(at) == Some(&1)
+                    && self.reads.get(at) == Some(&reads_of(all, *local))
+                    && self.is_of_index(e, guard, false)
+            }
+            // Of a buffer that is as long as the one that counts.
+            Stmt::CheckIndex { index, len, .. } => match self.named(len) {
+                Expr::Len(buffer) => {
+                    guard.others.push(*buffer);
+                    self.same(index, guard.index)
                 }
-                _ => None,
-            })
+                _ => false,
+            },
+            Stmt::ArrayFill { .. }
+            | Stmt::ArrayAssign { .. }
+            | Stmt::ArrayStore { .. }
+            | Stmt::Store { .. }
+            | Stmt::Eval(_)
+            | Stmt::PushItem { .. }
+            | Stmt::Loop { .. }
+            | Stmt::Break { .. }
+            | Stmt::Continue { .. }
+            | Stmt::Return
+            | Stmt::Assert { .. } => false,
+        })
     }
 
     /// Notes the accesses of an expression, whose value is read or not.
@@ -868,6 +1115,54 @@ impl<'b> Accesses<'b> {
             | Expr::Bitcast { .. } => {}
         }
     }
+}
+
+/// The one atomic in an expression, if there is one; more than one, or an append, is an error.
+fn only_atomic(e: &Expr) -> Result<Option<&Expr>, ()> {
+    let mut found = match e {
+        Expr::Atomic { .. } | Expr::CompareExchange { .. } => Ok(Some(e)),
+        Expr::Append { .. } => Err(()),
+        _ => Ok(None),
+    };
+    e.each_operand(&mut |x| {
+        found = match (found, only_atomic(x)) {
+            (Ok(None), other) | (other, Ok(None)) => other,
+            (Ok(Some(_)) | Err(()), Ok(Some(_)) | Err(())) => Err(()),
+        };
+    });
+    found
+}
+
+/// How often an expression reads a local.
+fn reads_in(e: &Expr, local: LocalId) -> u32 {
+    let mut reads = u32::from(matches!(e, Expr::Local(l) if *l == local));
+    e.each_operand(&mut |x| reads += reads_in(x, local));
+    reads
+}
+
+fn reads_of(block: &[Stmt], local: LocalId) -> u32 {
+    let mut reads = 0;
+    for stmt in block {
+        stmt.each_operand(&mut |e| reads += reads_in(e, local));
+        stmt.each_block(&mut |b| reads += reads_of(b, local));
+    }
+    reads
+}
+
+/// Whether it is a division that may trap.
+fn divides_here(e: &Expr) -> bool {
+    match e {
+        Expr::Binary {
+            op, scalar, right, ..
+        } => may_fault(*op, *scalar, right),
+        _ => false,
+    }
+}
+
+fn divides(e: &Expr) -> bool {
+    let mut found = divides_here(e);
+    e.each_operand(&mut |x| found = found || divides(x));
+    found
 }
 
 /// The update that an atomic is when its old value is not read; an exchange is none.

@@ -5,3 +5,4 @@ pub mod effects;
 pub mod ir;
 pub mod lower;
 mod monotone;
+pub mod room;

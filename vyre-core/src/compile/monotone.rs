@@ -19,7 +19,10 @@
 //!   something, and a flag may be told whether it did.
 //! - A sweep of a frontier evaluates *active* nodes only: those that lay in it, and those whose element changed. That
 //!   is a monotone guard if every update of that element's buffer that changes something pushes that very index, and
-//!   nothing else pushes.
+//!   nothing else pushes. What belongs to a node is its element, or the words of its row of bits: a push tells of every
+//!   word of the row that has changed so far, in this turn of a loop or in earlier ones, and it may stand under any
+//!   condition that holds only if a word of that row has changed, of one or of several buffers. Each of these buffers
+//!   has to tell of all its changes then.
 //!
 //! For the second:
 //!
@@ -48,6 +51,7 @@ use crate::vir0::module::{
     Resource, SiteId, Uniform, WaveId, Why,
 };
 use crate::vir0::scalar::Scalar;
+pub(super) use faults::may_fault;
 use faults::{Below, Limit};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,15 +119,20 @@ enum Value {
     Seen(usize),
     /// The value before an update.
     Old(usize),
-    /// Whether an update changed something (or, without `when`, whether it did not); which one, while that is known.
+    /// Where it is `when`, an update changed something.
     Changed {
+        /// Where it is not, this one did not; while that is known.
         update: Option<usize>,
+        /// Whose row it was that changed, of [`Walk::rows`], while that is known.
+        row: Option<usize>,
         when: bool,
     },
     /// Whether an update of this element with this value would have changed what was seen (or would not).
     Would {
         skip: usize,
         when: bool,
+        /// How the answer moves.
+        tone: Tone,
     },
 }
 
@@ -170,13 +179,44 @@ enum Notice {
     Reduction(ReductionId),
 }
 
+/// When a change was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Age {
+    /// By the update as it was evaluated last.
+    Now,
+    /// Before, on the row of a node that is still known.
+    Known,
+    /// Before, on any row.
+    Past,
+}
+
 /// A change that may have happened.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Pending {
+#[derive(Clone, Debug, PartialEq)]
+struct Pending<'b> {
+    /// The node whose row it is in, while its locals are what they were.
+    node: Option<&'b Expr>,
     /// Who knows.
     told: BTreeSet<Notice>,
     /// Locals that are true if it did.
     held: BTreeSet<LocalId>,
+}
+
+impl<'b> Pending<'b> {
+    /// On either path.
+    fn join(&self, other: &Pending<'b>) -> Pending<'b> {
+        Pending {
+            node: self.node.filter(|_| self.node == other.node),
+            told: self.told.intersection(&other.told).copied().collect(),
+            held: self.held.intersection(&other.held).copied().collect(),
+        }
+    }
+}
+
+/// What belongs to a node, as far as a bool tells of its changes.
+#[derive(Clone, Debug, PartialEq)]
+struct Row<'b> {
+    node: &'b Expr,
+    buffers: BTreeSet<BufferId>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -185,8 +225,8 @@ struct State<'b> {
     /// Locals that still equal what they were assigned.
     alias: Vec<Option<&'b Expr>>,
     arrays: Vec<Tone>,
-    /// By update, and whether it is one of earlier turns.
-    pending: BTreeMap<(usize, bool), Pending>,
+    /// By update, and how old they are.
+    pending: BTreeMap<(usize, Age), Pending<'b>>,
     /// The updates that a skipping guard asked for and that were made.
     made: BTreeSet<usize>,
     /// What indices are known to be below.
@@ -198,8 +238,8 @@ struct State<'b> {
 enum Gate {
     /// Updates.
     Monotone,
-    /// Notices: this update changed something.
-    Changed(Option<usize>),
+    /// Notices: this update changed something, of this row.
+    Changed(Option<usize>, Option<usize>),
     /// The update that was asked for, and notices after it.
     Would(usize),
     /// Nothing that others see.
@@ -468,6 +508,7 @@ struct Walk<'s, 'p, 'b> {
     updates: Vec<Update<'b>>,
     seen: Vec<Seen<'b>>,
     skips: Vec<Skip<'b>>,
+    rows: Vec<Row<'b>>,
     loops: Vec<Turns<'b>>,
     /// Statements that may still be looked at: loops in loops are gone through again and again.
     patience: u32,
@@ -491,7 +532,7 @@ impl Skip<'_> {
 
 /// Every way to read a comparison as the question whether `op` with a value would change `x`: `x`, the value, the
 /// answer if it would.
-fn questions(e: &Expr) -> Vec<(&Expr, Operand<'_>, bool, AtomicOp)> {
+fn questions<'a>(e: &'a Expr, state: &State<'_>) -> Vec<(&'a Expr, Operand<'a>, bool, AtomicOp)> {
     let Expr::Compare {
         op,
         scalar,
@@ -539,6 +580,10 @@ fn questions(e: &Expr) -> Vec<(&Expr, Operand<'_>, bool, AtomicOp)> {
                                 all.push((p, Operand::Is(q), when, AtomicOp::And));
                             }
                             all.push((p, Operand::Not(q), when, AtomicOp::And));
+                            // Of one bit: it is not there yet.
+                            if is_one_bit(q, state) {
+                                all.push((p, Operand::Is(q), !when, AtomicOp::Or));
+                            }
                         }
                         // p | q != p, p & q != p.
                         BinaryOp::Or if is_same_old(p, y) => {
@@ -555,6 +600,21 @@ fn questions(e: &Expr) -> Vec<(&Expr, Operand<'_>, bool, AtomicOp)> {
         CompareOp::Ne | CompareOp::Eq => {}
     }
     all
+}
+
+/// A mask with one bit, as `rows.set(v, bit)` has it.
+fn is_one_bit<'a>(e: &'a Expr, state: &State<'a>) -> bool {
+    let one = |bits: u64| bits.count_ones() == 1;
+    match resolve(e, state) {
+        Expr::Literal(_, bits) => one(*bits),
+        // A shift takes its amount modulo the width.
+        Expr::Binary {
+            op: BinaryOp::Shl,
+            left,
+            ..
+        } => matches!(**left, Expr::Literal(_, 1)),
+        _ => false,
+    }
 }
 
 fn is_float(scalar: Scalar) -> bool {
@@ -594,6 +654,27 @@ fn resolve<'a>(mut e: &'a Expr, state: &State<'a>) -> &'a Expr {
         e = named;
     }
     e
+}
+
+/// The node whose row of bits this is a word of: their methods add the word's number to the row's first word, and check
+/// both.
+fn node_of_word<'a>(index: &'a Expr, state: &State<'a>) -> Option<&'a Expr> {
+    let Expr::Binary {
+        op: BinaryOp::Add,
+        left,
+        ..
+    } = resolve(index, state)
+    else {
+        return None;
+    };
+    match resolve(left, state) {
+        Expr::Binary {
+            op: BinaryOp::Mul,
+            left: node,
+            ..
+        } => Some(resolve(node, state)),
+        _ => None,
+    }
 }
 
 fn mentions(e: &Expr, local: LocalId) -> bool {

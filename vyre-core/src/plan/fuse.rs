@@ -147,7 +147,11 @@ impl Shift {
             Extent::Bounds(parts, of, drops) => {
                 Extent::Bounds(PartsId(parts.0 + self.parts), of, drops)
             }
-            Extent::Fixed(_) | Extent::Nodes | Extent::Edges(_) | Extent::NodesPlusEdges => e,
+            Extent::Fixed(_)
+            | Extent::Nodes
+            | Extent::Edges(_)
+            | Extent::NodesPlusEdges
+            | Extent::NodesTimes(_) => e,
         }
     }
 

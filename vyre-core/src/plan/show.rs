@@ -9,6 +9,7 @@ use crate::plan::{check, device, pull};
 use crate::vir0::disasm::class;
 use crate::vir0::find::loops;
 use crate::vir0::fingerprint::Fingerprint;
+use crate::vir0::length::{Length, LengthOp, Term};
 use crate::vir0::module::{
     Access, Agreement, BufferId, Domain, Extent, FixpointId, Frontier, FrontierId, LengthId,
     MAX_ROUNDS, Mode, Parts, Program, Proviso, Reason, ReduceOp, Resource, Role, ScalarId,
@@ -89,6 +90,7 @@ fn show(p: &Program, f: &mut String) -> fmt::Result {
         table.row([&kind, p.name_of(*item), &what, &size]);
     }
     table.write(f)?;
+    show_rooms(p, f)?;
 
     let groups = sizes.groups.len();
     let barriers = p
@@ -175,6 +177,30 @@ fn show_agreement(p: &Program, f: &mut String) -> fmt::Result {
             Ok(())
         }
     }
+}
+
+/// Why frontiers have room for fewer items than there are nodes and edges.
+fn show_rooms(p: &Program, f: &mut String) -> fmt::Result {
+    for (id, frontier) in (0..).map(FrontierId).zip(&p.frontiers) {
+        let Extent::NodesTimes(_) = frontier.capacity else {
+            continue;
+        };
+        let pushes = |w: &&Wave| {
+            let mut own = w.accesses.iter();
+            own.any(|a| a.resource == Resource::Frontier(id) && a.mode != Mode::Read)
+        };
+        let waves: Vec<&str> = (p.waves.iter().filter(pushes))
+            .map(|w| w.name.as_str())
+            .collect();
+        let (name, room) = (&frontier.name, extent(p, frontier.capacity));
+        writeln!(
+            f,
+            "  {name} has room for {room}: each push of {} is for a node at most once between two flips, as the item \
+             of a sweep, by a claim, or where a count is reached",
+            waves.join(" and ")
+        )?;
+    }
+    Ok(())
 }
 
 /// A reason, with the access and its place.
@@ -346,13 +372,22 @@ fn show_memory(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {
 
 /// All that is planned on a backend, nothing shared. On a device, lists of hubs and of lifted loops come to it, which
 /// depend on a graph's shape.
-fn all_planned(p: &Program, backend: Backend, sizes: &Sizes, wide: &Wide) -> u128 {
+fn all_planned(
+    (given, p): (&Program, &Program),
+    backend: Backend,
+    sizes: &Sizes,
+    wide: &Wide,
+) -> u128 {
     let planned: u128 = wide.items.iter().map(|&(_, bytes, _)| bytes).sum();
     match backend {
         Backend::Native | Backend::Vir0 => planned,
         Backend::Cuda => {
             let frontiers = (0u16..).zip(&p.frontiers);
-            let besides = |f| besides(p, FrontierId(f), sizes).unwrap_or(u64::MAX);
+            let capacity = |f: u16| match given.frontiers[usize::from(f)].capacity {
+                times @ Extent::NodesTimes(_) => times,
+                _ => p.frontiers[usize::from(f)].capacity,
+            };
+            let besides = |f| besides(p, (FrontierId(f), capacity(f)), sizes).unwrap_or(u64::MAX);
             planned + frontiers.map(|(f, _)| u128::from(besides(f))).sum::<u128>()
         }
     }
@@ -507,6 +542,8 @@ fn extent(p: &Program, e: Extent) -> String {
         Extent::Nodes => "nodes".to_owned(),
         Extent::Edges(t) => edges_of(p, t),
         Extent::NodesPlusEdges => "(nodes + edges)".to_owned(),
+        Extent::NodesTimes(1) => "nodes".to_owned(),
+        Extent::NodesTimes(times) => format!("nodes x {times}"),
         Extent::Bounds(..) => "parts + 1".to_owned(),
         Extent::NodeBits(width) => match width {
             Width::Fixed(bits) => format!("nodes x {}", row_words(bits)),
@@ -583,7 +620,7 @@ pub(super) struct Symbolic {
 
 impl Symbolic {
     pub(super) fn of(p: &Program) -> Symbolic {
-        let p = &with_quantities(p);
+        let (given, p) = (p, &with_quantities(p));
         let nothing = Sizes {
             nodes: 0,
             edges: vec![0; p.topologies.len()],
@@ -592,7 +629,7 @@ impl Symbolic {
         };
         let ask = |sizes: &Sizes| {
             let wide = wide(p, sizes, Target::Native).unwrap_or_default();
-            let all = Backend::ALL.map(|b| all_planned(p, b, sizes, &wide));
+            let all = Backend::ALL.map(|b| all_planned((given, p), b, sizes, &wide));
             Probe { wide, all }
         };
         let none = ask(&nothing);
@@ -664,7 +701,8 @@ impl Symbolic {
     }
 }
 
-/// The program with a scalar for each computed length that is no sum of multiples, and for the bounds of parts.
+/// The program with a scalar for each computed length that is no sum of multiples, and for the bounds of parts; and with
+/// frontiers that take as much for each node as they can on any graph.
 fn with_quantities(p: &Program) -> Program {
     let mut changed = p.clone();
     let mut named: Vec<(Extent, Extent)> = Vec::new();
@@ -691,6 +729,19 @@ fn with_quantities(p: &Program) -> Program {
     for extent in buffers.chain(frontiers).chain(lists) {
         if let Some((_, to)) = named.iter().find(|(of, _)| of == extent) {
             *extent = *to;
+        }
+    }
+    for frontier in &mut changed.frontiers {
+        if let Extent::NodesTimes(times) = frontier.capacity {
+            frontier.capacity = Extent::Computed(LengthId(changed.lengths.len() as u16));
+            let times = Extent::Fixed(times.into());
+            changed.lengths.push(Length {
+                terms: vec![
+                    Term::Value(Extent::Nodes),
+                    Term::Value(times),
+                    Term::Op(LengthOp::Mul),
+                ],
+            });
         }
     }
     changed
@@ -770,11 +821,11 @@ pub(super) fn thousands(n: impl Into<u128>) -> String {
 
 /// Bytes that a CUDA device has for a frontier besides its items, at any size: as for graphs of 65,536 nodes and more,
 /// none of them a hub.
-fn besides(program: &Program, id: FrontierId, sizes: &Sizes) -> Option<u64> {
+fn besides(program: &Program, (id, capacity): (FrontierId, Extent), sizes: &Sizes) -> Option<u64> {
     let frontier = &program.frontiers[id.index()];
-    let carried = match (device::swept_with(program, id), frontier.capacity) {
+    let carried = match (device::swept_with(program, id), capacity) {
         (None, _) => 0,
-        (Some(_), Extent::NodesPlusEdges | Extent::Edges(_)) => sizes.nodes,
+        (Some(_), Extent::NodesPlusEdges | Extent::NodesTimes(_) | Extent::Edges(_)) => sizes.nodes,
         (Some(_), capacity) => sizes.resolve(program, capacity)?,
     };
     let stamps = if frontier.unique { sizes.nodes } else { 0 };

@@ -686,6 +686,7 @@ enums! {
     Extent "extent" {
         0 => Fixed(len), 1 => Constant(id), 2 => Scalar(id), 3 => Nodes, 4 => Edges(id), 5 => NodesPlusEdges,
         6 => NodeBits(width), 7 => Computed(id), 8 => Bounds(parts, of, drops),
+        9 => NodesTimes(times),
     }
     Term "term of a length" { 0 => Value(extent), 1 => Op(op) }
     LengthOp "operation of a length" { 0 => Add, 1 => Sub, 2 => Mul, 3 => Div, 4 => Rem }
@@ -706,6 +707,7 @@ enums! {
     Why "reason" {
         0 => Approximates, 1 => Positions, 2 => FloatSum, 3 => ListOrder, 4 => Slot, 5 => OldValue, 6 => ReadsChanged,
         7 => Stores, 8 => Claim, 9 => Mixed, 10 => Until, 11 => Nested, 12 => NotMonotone, 13 => Unnoticed, 14 => Notice,
+        15 => Amount, 16 => SecondSite, 17 => Shown,
     }
     Step "step" { 0 => Wave(id), 1 => Barrier, 2 => Loop(id), 3 => Until(id), 4 => End, 5 => Each(id, bounds) }
 }

@@ -317,6 +317,7 @@ pub fn extent(program: &Program, extent: Extent) -> String {
         Extent::Nodes => "nodes".into(),
         Extent::Edges(id) => format!("edges({})", topology(program, id)),
         Extent::NodesPlusEdges => "nodes + edges".into(),
+        Extent::NodesTimes(times) => format!("nodes x {times}"),
         Extent::NodeBits(width) => format!("nodes x words({})", bits(program, width)),
         Extent::Computed(id) => program.written(id, |value| match value {
             Extent::Computed(id) => format!("length#{}", id.0),

@@ -96,6 +96,7 @@ impl Local {
             | Extent::Constant(_)
             | Extent::Scalar(_)
             | Extent::NodesPlusEdges
+            | Extent::NodesTimes(_)
             | Extent::Computed(_)
             | Extent::Bounds(..) => false,
         }

@@ -73,6 +73,9 @@ pub enum Extent {
     Edges(TopologyId),
     /// Nodes plus the edges of every topology: the default capacity of a frontier.
     NodesPlusEdges,
+    /// So many for each node, but no more than [`Extent::NodesPlusEdges`]: what is proven of a frontier's pushes
+    /// ([`crate::compile::room`]).
+    NodesTimes(u32),
     /// A row of bits for each node, in u32 words: nodes times [`row_words`].
     NodeBits(Width),
     /// A length that is computed from others.
@@ -805,6 +808,13 @@ impl Reason {
                     "{wave} changes {what}, and not every change reaches what {fixpoint} waits for"
                 )
             }
+            Why::Amount => format!("{wave} counts {what} by amounts that differ from item to item"),
+            Why::SecondSite => {
+                format!("{wave} uses {what} in a second place, beside the one that counts")
+            }
+            Why::Shown => {
+                format!("{wave} shows which item takes a step of {what}, not only that one does")
+            }
             Why::Notice => {
                 format!("{wave} tells {what} more than that the element it names has changed")
             }
@@ -846,6 +856,12 @@ pub enum Why {
     Unnoticed = 13,
     /// In a fixpoint: a push or a reduction that does not say which update changed something.
     Notice = 14,
+    /// A count by amounts that differ from item to item.
+    Amount = 15,
+    /// Another access to the buffer, beside the one that counts.
+    SecondSite = 16,
+    /// What a count's outcome is compared with, or guards, is no function of its index.
+    Shown = 17,
 }
 
 /// A whole pass.
@@ -912,6 +928,7 @@ impl Program {
             | Extent::Nodes
             | Extent::Edges(_)
             | Extent::NodesPlusEdges
+            | Extent::NodesTimes(_)
             | Extent::Bounds(..)
             | Extent::NodeBits(Width::Fixed(_) | Width::Constant(_)) => false,
         }
@@ -939,6 +956,7 @@ impl Program {
             Extent::Nodes | Extent::NodeBits(_) => "node".to_owned(),
             Extent::Edges(t) => format!("edge({})", self.topologies[t.index()].name),
             Extent::NodesPlusEdges => "nodes + edges".to_owned(),
+            Extent::NodesTimes(times) => format!("nodes x {times}"),
             Extent::Computed(id) => self.written(id, |value| self.declared(value)),
             Extent::Bounds(..) => "parts + 1".to_owned(),
         }

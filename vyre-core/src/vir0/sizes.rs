@@ -67,6 +67,11 @@ impl Sizes {
         extents.all(|(_, extent)| self.resolve(program, extent).is_some())
     }
 
+    fn nodes_and_edges(&self) -> u64 {
+        let edges = self.edges.iter();
+        edges.fold(self.nodes, |a, &e| a.saturating_add(e))
+    }
+
     /// The number of elements an extent stands for; `None` when it depends on a scalar and none are set, or when it is
     /// computed and has no value, which [`check_columns`](crate::run::args::check_columns) refuses.
     pub fn resolve(&self, program: &Program, extent: Extent) -> Option<u64> {
@@ -84,11 +89,11 @@ impl Sizes {
                 let parts = self.parts.get(parts.index());
                 Some(parts.map_or(0, |p| p.count.saturating_add(1)))
             }
-            Extent::NodesPlusEdges => Some(
-                self.edges
-                    .iter()
-                    .fold(self.nodes, |a, &e| a.saturating_add(e)),
-            ),
+            Extent::NodesPlusEdges => Some(self.nodes_and_edges()),
+            Extent::NodesTimes(times) => {
+                let nodes = self.nodes.saturating_mul(times.into());
+                Some(nodes.min(self.nodes_and_edges()))
+            }
         }
     }
 }

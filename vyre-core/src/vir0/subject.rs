@@ -216,9 +216,11 @@ fn declared(program: &Program, extent: Extent, len: u64) -> String {
             let length = program.declared(extent);
             format!("per = {length}, {}", counted(len, "element"))
         }
-        Extent::Constant(_) | Extent::NodesPlusEdges | Extent::NodeBits(_) | Extent::Bounds(..) => {
-            counted(len, "element")
-        }
+        Extent::Constant(_)
+        | Extent::NodesPlusEdges
+        | Extent::NodesTimes(_)
+        | Extent::NodeBits(_)
+        | Extent::Bounds(..) => counted(len, "element"),
         // The caller of a `#[kernel]` declares no lengths.
         Extent::Scalar(s) if program.scalars[s.index()].is_length() => counted(len, "element"),
         Extent::Scalar(s) => {
@@ -248,6 +250,7 @@ pub fn declared_size(program: &Program, sizes: &Sizes, extent: Extent) -> String
         | Extent::Nodes
         | Extent::Edges(_)
         | Extent::NodesPlusEdges
+        | Extent::NodesTimes(_)
         | Extent::Computed(_)
         | Extent::Bounds(..) => declared(program, extent, len),
     }
@@ -273,6 +276,7 @@ fn capacity(program: &Program, resource: Resource) -> Option<String> {
         Extent::Nodes => "nodes".to_owned(),
         Extent::Edges(t) => format!("edges of `{}`", program.topologies[t.index()].name),
         Extent::NodesPlusEdges => "nodes + edges".to_owned(),
+        Extent::NodesTimes(times) => format!("nodes x {times}"),
         Extent::Computed(_) => program.declared(extent),
     })
 }

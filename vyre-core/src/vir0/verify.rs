@@ -534,7 +534,7 @@ impl<'p> Verifier<'p> {
 
     fn extent(&mut self, extent: Extent) {
         match extent {
-            Extent::Fixed(_) | Extent::Nodes | Extent::NodesPlusEdges => {}
+            Extent::Fixed(_) | Extent::Nodes | Extent::NodesPlusEdges | Extent::NodesTimes(_) => {}
             Extent::Constant(id) => {
                 if let Some(scalar) = self.constant(id) {
                     let is_length = [Scalar::U32, Scalar::U64].contains(&scalar);

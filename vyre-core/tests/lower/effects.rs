@@ -213,6 +213,76 @@ fn a_claim_shows_no_more_than_its_index() {
 }
 
 #[test]
+fn a_count_shows_no_more_than_its_index() {
+    let sub = |index: Expr| atomic(AtomicOp::Sub, D, U32, index, lit(1));
+    let is_last = |old: Expr| cmp(CompareOp::Eq, U32, old, lit(1));
+    // Through a local, with a name between, and asked twice.
+    assert!(is_free(vec![
+        set(3, sub(local(2))),
+        set(4, lit(1)),
+        when(
+            cmp(CompareOp::Eq, U32, local(3), local(4)),
+            vec![push(local(2))]
+        ),
+    ]));
+    assert!(is_free(vec![
+        set(3, sub(local(2))),
+        when(
+            bin(
+                BinaryOp::Or,
+                Scalar::Bool,
+                is_last(local(3)),
+                cmp(CompareOp::Eq, U32, local(3), lit(7)),
+            ),
+            vec![push(local(2))]
+        ),
+    ]));
+    // The index changes between the count and the push.
+    assert!(!is_free(vec![
+        set(4, local(2)),
+        set(3, sub(local(4))),
+        set(4, local(1)),
+        when(is_last(local(3)), vec![push(local(4))]),
+    ]));
+    // What is asked is read again, later.
+    assert!(!is_free(vec![
+        set(3, sub(local(2))),
+        when(is_last(local(3)), vec![push(local(2))]),
+        when(is_last(local(3)), vec![push(local(1))]),
+    ]));
+    // A name that was made for one item leaves what it guards.
+    assert!(!is_free(vec![
+        when(is_last(sub(local(2))), vec![set(5, lit(7)), push(local(2))]),
+        when(is_last(local(5)), vec![push(local(1))]),
+    ]));
+    // A division traps where it is not made everywhere.
+    let reduce = |value| Stmt::Reduce {
+        reduction: ReductionId(0),
+        value,
+    };
+    let part = |by| bin(BinaryOp::Div, U32, lit(100), by);
+    let scalar = Expr::Uniform(Uniform::Scalar(ScalarId(0)), U32);
+    assert!(is_free(vec![when(
+        is_last(sub(local(2))),
+        vec![reduce(part(lit(3)))]
+    )]));
+    assert!(!is_free(vec![when(
+        is_last(sub(local(2))),
+        vec![reduce(part(scalar))]
+    )]));
+    // A claim behind a count, on another buffer and on the same.
+    let claim = |buffer, index| exchange(buffer, index, lit(0), lit(1));
+    let inner = |of: Expr| vec![when(of, vec![push(local(2))])];
+    assert!(!is_free(vec![when(
+        is_last(sub(local(2))),
+        inner(claim(D, local(2)))
+    )]));
+    let behind = |index| vec![when(is_last(sub(local(2))), inner(claim(W, index)))];
+    assert!(is_free(behind(local(2))));
+    assert!(!is_free(behind(local(1))));
+}
+
+#[test]
 fn a_guarded_push_that_could_trap_is_open() {
     let b = body(
         &[U32; 3],

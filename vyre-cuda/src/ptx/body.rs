@@ -1041,6 +1041,7 @@ fn bound_of(program: &Program, extent: Extent) -> Option<Bound> {
         | Extent::Constant(_)
         | Extent::Scalar(_)
         | Extent::NodesPlusEdges
+        | Extent::NodesTimes(_)
         | Extent::Computed(_)
         | Extent::Bounds(..)
         | Extent::NodeBits(_) => {

@@ -18,9 +18,9 @@ use syn::Ident;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use vyre_core::compile::edge_numbers::{ByEdge, by_edges};
-use vyre_core::compile::effects;
 use vyre_core::compile::ir::Body;
 use vyre_core::compile::lower::{Literals, LowerError, lower};
+use vyre_core::compile::{effects, room};
 use vyre_core::plan;
 use vyre_core::plan::budget::{Backend, verdicts};
 use vyre_core::plan::hazard::join;
@@ -508,6 +508,15 @@ impl Builder<'_, '_> {
         let bodies: Vec<&Body> = self.bodies.iter().flatten().collect();
         let conditions: Vec<&Body> = self.conditions.iter().flatten().collect();
         program.agreement = effects::agreement(program, &bodies, &conditions);
+        let scopes = graph.scopes.iter().zip(0..);
+        let named: Vec<_> = scopes
+            .filter(|(s, _)| {
+                let args = s.fixpoint.as_ref();
+                args.is_some_and(|a| matches!(a.max_rounds, Some(MaxRounds::Constant(_))))
+            })
+            .filter_map(|(_, s)| check::fixpoint_of(s))
+            .collect();
+        room::limit(program, &bodies, &named);
         if graph.options.deterministic && !self.is_determined() {
             return None;
         }
@@ -824,6 +833,9 @@ fn instead(reason: &Reason) -> &'static str {
         Why::ListOrder | Why::Slot | Why::Positions => "write to a buffer, at the item's own index",
         Why::OldValue | Why::ReadsChanged | Why::Stores | Why::Claim | Why::Mixed => {
             "update the field in one way (`fetch_min`, `fetch_max`, `fetch_add`, `fetch_or`), ask for no old value, and read it in a wave that comes after"
+        }
+        Why::Amount | Why::SecondSite | Why::Shown => {
+            "count by one amount for all items, in one place, and push or update the counted element alone where the count is reached"
         }
         Why::Until | Why::Nested | Why::NotMonotone | Why::Unnoticed | Why::Notice => {
             "LANGUAGE.md says under \"How far runs agree\" which fixpoints have one result"

@@ -46,14 +46,14 @@ fn scratch_of_different_phases_can_share_memory() {
         ..Sizes::default()
     };
     let takes = footprint(&program(), &sizes).unwrap();
-    // 4 x 6,001 of the graph, two outputs, two reductions; then 8 x 6,000 of the frontier and 4,000 of `early`, or 8,000
-    // of `late`.
+    // 4 x 6,001 of the graph, two outputs, two reductions; then 8 x 2,000 of the frontier, as two places push each node
+    // once, and 4,000 of `early`, or 8,000 of `late`.
     // The frontier once more, and two chunks of its edges.
     assert_eq!(
         takes.resident_bytes,
         24_004 + 8_000 + 16 + takes.beside_bytes
     );
-    assert_eq!(takes.peak_bytes, takes.resident_bytes + 48_000 + 4_000);
+    assert_eq!(takes.peak_bytes, takes.resident_bytes + 16_000 + 4_000);
     assert_eq!(takes.separate_bytes, takes.peak_bytes + 8_000);
     // No group without waves, though two fixpoints end one after the other.
     let waves: Vec<usize> = takes.groups.iter().map(|g| g.waves.len()).collect();
@@ -217,12 +217,12 @@ fn plans_say_what_each_backend_takes() {
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
-    // Two sides of 4 B for each node and edge; on a device two edge ranges of 8 B for each node besides.
+    // Two sides of 8 B for each node, since two places push; on a device two edge ranges of 8 B for each node besides.
     let text = phases::PLAN.to_string();
     for line in [
-        "on native               32 B x nodes + 12 B x edges + 20 B",
-        "on vir0                 32 B x nodes + 12 B x edges + 20 B",
-        "on cuda                 48 B x nodes + 12 B x edges + 20 B",
+        "on native               40 B x nodes + 4 B x edges + 20 B",
+        "on vir0                 40 B x nodes + 4 B x edges + 20 B",
+        "on cuda                 56 B x nodes + 4 B x edges + 20 B",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }

@@ -45,7 +45,7 @@ pub(super) fn of_items(program: &Program, wave: &Wave, body: &Body) -> Vec<(Loca
 }
 
 /// Whether dividing may trap.
-pub(super) fn may_fault(op: BinaryOp, scalar: Scalar, divisor: &Expr) -> bool {
+pub(in crate::compile) fn may_fault(op: BinaryOp, scalar: Scalar, divisor: &Expr) -> bool {
     let overflows = match op {
         BinaryOp::Div | BinaryOp::Rem => matches!(scalar, Scalar::I32 | Scalar::I64),
         BinaryOp::WrappingDiv | BinaryOp::WrappingRem => false,
@@ -96,7 +96,7 @@ impl<'b> Walk<'_, '_, 'b> {
     ) -> Result<(), Reason> {
         match context.gate {
             Gate::Monotone => Ok(()),
-            Gate::Changed(_) | Gate::Would(_) | Gate::Closed => {
+            Gate::Changed(..) | Gate::Would(_) | Gate::Closed => {
                 self.refuse(Why::NotMonotone, None, site)
             }
         }

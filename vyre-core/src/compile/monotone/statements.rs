@@ -49,6 +49,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             updates: Vec::new(),
             seen: Vec::new(),
             skips: Vec::new(),
+            rows: Vec::new(),
             loops: Vec::new(),
             patience: PATIENCE,
         })
@@ -207,16 +208,16 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 for at in 0..state.values.len() {
                     state.values[at] = self.plain(state.values[at]);
                 }
-                let turns = &self.loops[at];
+                let turns = &mut self.loops[at];
                 let leaves = matches!(stmt, Stmt::Break { .. });
                 let slot = if leaves {
-                    &turns.breaks
+                    &mut turns.breaks
                 } else {
-                    &turns.continues
+                    &mut turns.continues
                 };
-                let state = match slot {
+                let state = match slot.take() {
                     None => state,
-                    Some(before) => self.join(before, &state),
+                    Some(before) => self.join(&before, &state),
                 };
                 let turns = &mut self.loops[at];
                 let slot = if leaves {
@@ -262,8 +263,11 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         // A guard is about the element that it named.
         let asked = context.asked.is_some_and(|s| self.skips[s].mentions(local));
         let changed = match context.gate {
-            Gate::Changed(Some(u)) => self.updates[u].mentions(local),
-            Gate::Monotone | Gate::Changed(None) | Gate::Would(_) | Gate::Closed => false,
+            Gate::Changed(update, row) => {
+                update.is_some_and(|u| self.updates[u].mentions(local))
+                    || row.is_some_and(|r| mentions(self.rows[r].node, local))
+            }
+            Gate::Monotone | Gate::Would(_) | Gate::Closed => false,
         };
         if asked || changed {
             return self.refuse(Why::NotMonotone, None, None);
@@ -271,7 +275,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         let elsewhere: Vec<usize> = state
             .pending
             .keys()
-            .filter(|&&(u, before)| !before && mentions(self.updates[u].index, local))
+            .filter(|&&(u, age)| age == Age::Now && mentions(self.updates[u].index, local))
             .map(|&(u, _)| u)
             .collect();
         for update in elsewhere {
@@ -291,6 +295,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             if stale {
                 state.values[at] = self.plain(state.values[at]);
             }
+            state.values[at] = self.without(state.values[at], local);
             if state.alias[at].is_some_and(|e| mentions(e, local)) {
                 state.alias[at] = None;
             }
@@ -299,7 +304,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         if matches!(e, Expr::Local(_)) && !mentions(e, local) {
             self.learn_copy(local, e, state);
         }
-        let held: Vec<(usize, bool)> = state
+        let held: Vec<(usize, Age)> = state
             .pending
             .keys()
             .copied()
@@ -312,18 +317,29 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 pending.held.remove(&local);
             }
         }
+        for pending in state.pending.values_mut() {
+            pending.node = pending.node.filter(|node| !mentions(node, local));
+        }
+        forget_nodes(&mut state.pending);
         let at = local.0 as usize;
         state.values[at] = match value {
             // Said where a change is known, it says so.
-            Value::Moves(_)
-                if matches!(
-                    (context.gate, e),
-                    (Gate::Changed(_), Expr::Literal(Scalar::Bool, 1))
-                ) =>
-            {
-                Value::Changed {
-                    update: None,
-                    when: true,
+            Value::Moves(_) if matches!(e, Expr::Literal(Scalar::Bool, 1)) => {
+                let row = match context.gate {
+                    Gate::Changed(_, row) => Some(row),
+                    Gate::Would(s) if state.made.contains(&s) => {
+                        let skip = self.skips[s];
+                        Some(self.row(skip.buffer, skip.index, state))
+                    }
+                    Gate::Monotone | Gate::Would(_) | Gate::Closed => None,
+                };
+                match row {
+                    None => value,
+                    Some(row) => Value::Changed {
+                        update: None,
+                        row,
+                        when: true,
+                    },
                 }
             }
             Value::Old(u) if self.updates[u].mentions(local) => self.plain(value),
@@ -334,6 +350,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             Value::Would { .. } => self.plain(value),
             value => value,
         };
+        state.values[at] = self.without(state.values[at], local);
         state.alias[at] = (self.is_still(e) && !mentions(e, local)).then_some(e);
         Ok(())
     }
@@ -342,25 +359,54 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
     pub(super) fn plain(&self, value: Value) -> Value {
         match value {
             Value::Seen(s) => Value::Moves(self.seen[s].tone),
-            Value::Old(_) | Value::Would { .. } => Value::Moves(Tone::Open),
-            Value::Changed { when, .. } => Value::Changed { update: None, when },
+            Value::Would { tone, .. } => Value::Moves(tone),
+            Value::Old(_) => Value::Moves(Tone::Open),
+            Value::Changed { row, when, .. } => Value::Changed {
+                update: None,
+                row,
+                when,
+            },
             Value::False | Value::Moves(_) => value,
         }
     }
 
-    pub(super) fn join_values(&self, a: Value, b: Value) -> Value {
+    /// A value without a row that is another one when this local is assigned.
+    fn without(&self, value: Value, local: LocalId) -> Value {
+        match value {
+            Value::Changed { update, row, when } => Value::Changed {
+                update,
+                row: row.filter(|&r| !mentions(self.rows[r].node, local)),
+                when,
+            },
+            value => value,
+        }
+    }
+
+    pub(super) fn join_values(&mut self, a: Value, b: Value) -> Value {
         if a == b {
             return a;
         }
         match (self.plain(a), self.plain(b)) {
             (a, b) if a == b => a,
+            (
+                Value::Changed { row, when, .. },
+                Value::Changed {
+                    row: other,
+                    when: also,
+                    ..
+                },
+            ) if when == also => Value::Changed {
+                update: None,
+                row: self.either(row, other),
+                when,
+            },
             (Value::False, c @ Value::Changed { when: true, .. })
             | (c @ Value::Changed { when: true, .. }, Value::False) => c,
             (a, b) => Value::Moves(self.tone(a).join(self.tone(b))),
         }
     }
 
-    pub(super) fn join(&self, a: &State<'b>, b: &State<'b>) -> State<'b> {
+    pub(super) fn join(&mut self, a: &State<'b>, b: &State<'b>) -> State<'b> {
         let values = a.values.iter().zip(&b.values);
         let alias = a.alias.iter().zip(&b.alias);
         let arrays = a.arrays.iter().zip(&b.arrays);
@@ -368,13 +414,11 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         for (key, p) in &b.pending {
             let both = match a.pending.get(key) {
                 None => p.clone(),
-                Some(q) => Pending {
-                    told: p.told.intersection(&q.told).copied().collect(),
-                    held: p.held.intersection(&q.held).copied().collect(),
-                },
+                Some(q) => p.join(q),
             };
             pending.insert(*key, both);
         }
+        forget_nodes(&mut pending);
         State {
             values: values.map(|(&a, &b)| self.join_values(a, b)).collect(),
             alias: alias.map(|(&a, &b)| a.filter(|_| a == b)).collect(),
@@ -408,32 +452,45 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         // Under a guard that closed, nothing opens again.
         let monotone = match context.gate {
             Gate::Monotone => Gate::Monotone,
-            Gate::Changed(_) | Gate::Would(_) | Gate::Closed => Gate::Closed,
+            Gate::Changed(..) | Gate::Would(_) | Gate::Closed => Gate::Closed,
         };
         let closed = loosely(Gate::Closed);
-        let change = |update| match context.gate {
-            Gate::Monotone | Gate::Would(_) => loosely(Gate::Changed(update)),
-            Gate::Changed(_) | Gate::Closed => closed,
+        let change = |update, row| match context.gate {
+            Gate::Monotone | Gate::Would(_) => loosely(Gate::Changed(update, row)),
+            Gate::Changed(..) | Gate::Closed => closed,
         };
         let (yes, no) = match value {
             Value::False | Value::Moves(Tone::Fixed) => (inside, inside),
             Value::Moves(Tone::Gains) => (loosely(monotone), closed),
             Value::Moves(Tone::Loses) => (closed, loosely(monotone)),
-            Value::Changed { update, when: true } => (change(update), closed),
             Value::Changed {
                 update,
+                row,
+                when: true,
+            } => (change(update, row), closed),
+            Value::Changed {
+                update,
+                row,
                 when: false,
-            } => (closed, change(update)),
-            Value::Would { skip, when } if context.gate == Gate::Monotone => {
+            } => (closed, change(update, row)),
+            Value::Would {
+                tone: Tone::Gains, ..
+            } => (loosely(monotone), closed),
+            Value::Would { skip, when, tone } if context.gate == Gate::Monotone => {
                 state.made.remove(&skip);
                 let asked = Context {
                     asked: Some(skip),
                     ..loosely(Gate::Would(skip))
                 };
-                if when {
-                    (asked, closed)
-                } else {
-                    (closed, asked)
+                let otherwise = match tone {
+                    Tone::Loses => loosely(monotone),
+                    _ => closed,
+                };
+                match when {
+                    true => (asked, otherwise),
+                    // What is false for good is no question.
+                    false if tone == Tone::Loses => (closed, otherwise),
+                    false => (closed, asked),
                 }
             }
             Value::Moves(Tone::Rises | Tone::Falls | Tone::Open)
@@ -449,11 +506,11 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         let happened = |key, state: &State<'b>, walk: &Self| match cond {
             Expr::Unary(UnaryOp::Not, Scalar::Bool, x) => (false, walk.covers(x, key, state)),
             _ => match walk.changed(cond, state) {
-                Some((update, false)) if key == (update, false) => (false, true),
+                Some((update, false)) if key == (update, Age::Now) => (false, true),
                 _ => (walk.covers(cond, key, state), false),
             },
         };
-        let keys: Vec<(usize, bool)> = met.pending.keys().copied().collect();
+        let keys: Vec<(usize, Age)> = met.pending.keys().copied().collect();
         for key in keys {
             let (if_true, if_false) = happened(key, &met, self);
             if if_true {
@@ -518,7 +575,8 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 }
             }
             // A change of an earlier turn is no longer what a test in this one is about.
-            let now: Vec<usize> = head.pending.keys().filter(|k| !k.1).map(|k| k.0).collect();
+            let now = head.pending.keys().filter(|k| k.1 == Age::Now);
+            let now: Vec<usize> = now.map(|k| k.0).collect();
             for update in now {
                 walk.age(update, &mut head);
             }
@@ -546,21 +604,24 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
 
     /// A change of this turn is one of an earlier one.
     pub(super) fn age(&self, update: usize, state: &mut State<'b>) {
-        let Some(now) = state.pending.remove(&(update, false)) else {
+        let Some(now) = state.pending.remove(&(update, Age::Now)) else {
             return;
         };
-        let both = match state.pending.remove(&(update, true)) {
-            None => now,
-            Some(before) => Pending {
-                told: before.told.intersection(&now.told).copied().collect(),
-                held: before.held.intersection(&now.held).copied().collect(),
-            },
-        };
-        state.pending.insert((update, true), both);
+        if now.node.is_none() {
+            return recall((update, Age::Past), now, &mut state.pending);
+        }
+        match state.pending.remove(&(update, Age::Known)) {
+            Some(known) if known.node != now.node => {
+                recall((update, Age::Past), known, &mut state.pending);
+            }
+            Some(known) => recall((update, Age::Known), known, &mut state.pending),
+            None => {}
+        }
+        recall((update, Age::Known), now, &mut state.pending);
     }
 
     /// Whether a bool is true if this change happened.
-    pub(super) fn covers(&self, e: &Expr, key: (usize, bool), state: &State<'b>) -> bool {
+    pub(super) fn covers(&self, e: &Expr, key: (usize, Age), state: &State<'b>) -> bool {
         match e {
             Expr::Literal(Scalar::Bool, 1) => true,
             Expr::Local(l) => state.pending[&key].held.contains(l),
@@ -571,7 +632,9 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 right,
                 ..
             } => self.covers(left, key, state) || self.covers(right, key, state),
-            Expr::Compare { .. } => self.changed(e, state) == Some((key.0, true)) && !key.1,
+            Expr::Compare { .. } => {
+                key.1 == Age::Now && self.changed(e, state) == Some((key.0, true))
+            }
             _ => false,
         }
     }
@@ -585,32 +648,32 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         let resource = Resource::Frontier(frontier);
         self.fixed(node, site, context, state)?;
         let notice = Notice::Frontier(frontier);
-        let element = match context.gate {
-            Gate::Changed(Some(u)) => Some((self.updates[u].buffer, self.updates[u].index)),
+        let row = match context.gate {
+            Gate::Changed(_, row) => row,
             Gate::Would(s) if state.made.contains(&s) => {
-                Some((self.skips[s].buffer, self.skips[s].index))
+                let skip = self.skips[s];
+                self.row(skip.buffer, skip.index, state)
             }
-            Gate::Monotone | Gate::Changed(None) | Gate::Would(_) | Gate::Closed => None,
+            Gate::Monotone | Gate::Would(_) | Gate::Closed => None,
         };
-        let Some((buffer, index)) = element else {
+        let row = row.map(|r| &self.rows[r]);
+        let Some(row) = row.filter(|row| self.same(node, row.node, state)) else {
             return self.refuse(Why::Notice, resource, site);
         };
-        if !self.shared.quiet.contains(&notice) || !self.same(node, index, state) {
+        if !self.shared.quiet.contains(&notice) {
             return self.refuse(Why::Notice, resource, site);
         }
+        // The node is active as soon as one of these has changed, so each change has to say so.
+        let needed: Vec<BufferId> = row.buffers.iter().copied().collect();
+        let needed = needed.into_iter().map(|buffer| (buffer, frontier));
+        self.shared.needs.extend(needed);
         if !self.is_below(node, &Limit::Extent(Extent::Nodes), state) {
             self.fault(site, context)?;
         }
-        self.shared.needs.insert((buffer, frontier));
-        let updates = &self.updates;
-        let same: Vec<(usize, bool)> = state
-            .pending
-            .keys()
-            .copied()
-            .filter(|&(u, before)| {
-                let u = &updates[u];
-                !before && u.buffer == buffer && self.same(u.index, node, state)
-            })
+        let is_told = |p: &Pending<'b>| p.node.is_some_and(|n| self.same(n, node, state));
+        let same: Vec<(usize, Age)> = (state.pending.iter())
+            .filter(|(_, p)| is_told(p))
+            .map(|(key, _)| *key)
             .collect();
         for key in same {
             if let Some(pending) = state.pending.get_mut(&key) {
@@ -628,7 +691,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
     ) -> Result<(), Reason> {
         let resource = Resource::Reduction(reduction);
         let told = match context.gate {
-            Gate::Changed(_) => true,
+            Gate::Changed(..) => true,
             Gate::Would(s) => state.made.contains(&s),
             Gate::Monotone | Gate::Closed => false,
         };
@@ -641,7 +704,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             && let Gate::Monotone | Gate::Would(_) = context.gate
             && owned
         {
-            let keys: Vec<(usize, bool)> = state.pending.keys().copied().collect();
+            let keys: Vec<(usize, Age)> = state.pending.keys().copied().collect();
             for key in keys {
                 if self.covers(value, key, state)
                     && let Some(pending) = state.pending.get_mut(&key)
@@ -665,5 +728,28 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             }
         }
         Ok(())
+    }
+}
+
+/// One more change of this kind.
+fn recall<'b>(
+    key: (usize, Age),
+    pending: Pending<'b>,
+    all: &mut BTreeMap<(usize, Age), Pending<'b>>,
+) {
+    let both = match all.remove(&key) {
+        None => pending,
+        Some(before) => before.join(&pending),
+    };
+    all.insert(key, both);
+}
+
+/// Changes of earlier turns whose node is no longer known are among all the others.
+fn forget_nodes(all: &mut BTreeMap<(usize, Age), Pending<'_>>) {
+    let lost = all
+        .extract_if(.., |key, p| key.1 == Age::Known && p.node.is_none())
+        .collect::<Vec<_>>();
+    for ((update, _), pending) in lost {
+        recall((update, Age::Past), pending, all);
     }
 }

@@ -9,7 +9,8 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             Value::False => Tone::Fixed,
             Value::Moves(tone) => tone,
             Value::Seen(s) => self.seen[s].tone,
-            Value::Old(_) | Value::Changed { .. } | Value::Would { .. } => Tone::Open,
+            Value::Would { tone, .. } => tone,
+            Value::Old(_) | Value::Changed { .. } => Tone::Open,
         }
     }
 
@@ -46,6 +47,51 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 self.refuse(Why::NotMonotone, None, site)
             }
         }
+    }
+
+    /// The node whose element this is, or whose row of bits it is a word of, by what does not change before its locals
+    /// do.
+    pub(super) fn node(
+        &self,
+        buffer: BufferId,
+        index: &'b Expr,
+        state: &State<'b>,
+    ) -> Option<&'b Expr> {
+        let node = match self.shared.program.buffers[buffer.index()].extent {
+            Extent::NodeBits(_) => node_of_word(index, state),
+            _ => Some(resolve(index, state)),
+        };
+        node.filter(|e| self.is_still(e))
+    }
+
+    /// The same as a row that a value tells of.
+    pub(super) fn row(
+        &mut self,
+        buffer: BufferId,
+        index: &'b Expr,
+        state: &State<'b>,
+    ) -> Option<usize> {
+        let node = self.node(buffer, index, state)?;
+        let buffers = BTreeSet::from([buffer]);
+        Some(self.interned(Row { node, buffers }))
+    }
+
+    fn interned(&mut self, row: Row<'b>) -> usize {
+        let known = self.rows.iter().position(|r| *r == row);
+        known.unwrap_or_else(|| {
+            self.rows.push(row);
+            self.rows.len() - 1
+        })
+    }
+
+    /// What is known of a change in one of two rows.
+    pub(super) fn either(&mut self, a: Option<usize>, b: Option<usize>) -> Option<usize> {
+        let (a, b) = (&self.rows[a?], &self.rows[b?]);
+        if a.node != b.node {
+            return None;
+        }
+        let (node, buffers) = (a.node, a.buffers.union(&b.buffers).copied().collect());
+        Some(self.interned(Row { node, buffers }))
     }
 
     pub(super) fn numbered(&self, e: &Expr) -> Option<usize> {
@@ -186,7 +232,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
 
     /// Which update a comparison asks of whether it changed something, and the answer if it did.
     pub(super) fn changed(&self, e: &Expr, state: &State<'b>) -> Option<(usize, bool)> {
-        for (x, v, when, op) in questions(e) {
+        for (x, v, when, op) in questions(e, state) {
             if let Some(u) = self.old(x, state)
                 && self.updates[u].op == op
                 && self.is(v, self.updates[u].value, state)
@@ -199,7 +245,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
 
     /// The same of an update that was not made yet.
     pub(super) fn would(&mut self, e: &'b Expr, state: &State<'b>) -> Option<(usize, bool)> {
-        for (x, value, when, op) in questions(e) {
+        for (x, value, when, op) in questions(e, state) {
             if let Some(s) = self.look(x, state)
                 && self.shared.directions.get(&self.seen[s].buffer) == Some(&op)
             {
@@ -279,14 +325,19 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             }
             Expr::Unary(op, scalar, x) => {
                 let value = self.eval(x, context, state)?;
-                if let (UnaryOp::Not, Value::Changed { update, when }) = (op, value) {
+                if let (UnaryOp::Not, Value::Changed { update, row, when }) = (op, value) {
                     return Ok(Value::Changed {
                         update,
+                        row,
                         when: !when,
                     });
                 }
-                if let (UnaryOp::Not, Value::Would { skip, when }) = (op, value) {
-                    return Ok(Value::Would { skip, when: !when });
+                if let (UnaryOp::Not, Value::Would { skip, when, tone }) = (op, value) {
+                    return Ok(Value::Would {
+                        skip,
+                        when: !when,
+                        tone: tone.turned(),
+                    });
                 }
                 let tone = self.tone(value);
                 moves(match op {
@@ -324,14 +375,8 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 }
                 if let (BinaryOp::Or, Scalar::Bool) = (op, *scalar) {
                     let says = |v| matches!(v, Value::False | Value::Changed { when: true, .. });
-                    if says(a) && says(b) && a != b {
-                        return Ok(Value::Changed {
-                            update: None,
-                            when: true,
-                        });
-                    }
-                    if says(a) && a == b {
-                        return Ok(a);
+                    if says(a) && says(b) {
+                        return Ok(self.join_values(a, b));
                     }
                 }
                 self.binary((*op, *scalar, *site), (self.tone(a), self.tone(b)))
@@ -346,8 +391,10 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 let a = self.tone_of(left, context, state)?;
                 let b = self.tone_of(right, context, state)?;
                 if let Some((update, when)) = self.changed(e, state) {
+                    let (buffer, index) = (self.updates[update].buffer, self.updates[update].index);
                     return Ok(Value::Changed {
                         update: Some(update),
+                        row: self.row(buffer, index, state),
                         when,
                     });
                 }
@@ -355,7 +402,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 if !matches!(tone, Tone::Fixed | Tone::Gains)
                     && let Some((skip, when)) = self.would(e, state)
                 {
-                    return Ok(Value::Would { skip, when });
+                    return Ok(Value::Would { skip, when, tone });
                 }
                 moves(tone)
             }
@@ -408,8 +455,8 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             self.shared.provisos.push(Proviso::NoNan(self.wave));
         }
         if let Some((own, frontier)) = self.own {
-            let is_own = match resolve(index, state) {
-                Expr::Local(l) => own == Some(*l),
+            let is_own = match self.node(buffer, index, state) {
+                Some(Expr::Local(l)) => own == Some(*l),
                 _ => false,
             };
             if is_own {
@@ -472,7 +519,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 }
                 state.made.insert(s);
             }
-            Gate::Changed(_) | Gate::Closed => {
+            Gate::Changed(..) | Gate::Closed => {
                 return self.refuse(Why::NotMonotone, resource, *site);
             }
         }
@@ -492,7 +539,12 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             self.updates.len() - 1
         });
         self.age(update, state);
-        state.pending.insert((update, false), Pending::default());
+        let pending = Pending {
+            node: self.node(*buffer, index, state),
+            told: BTreeSet::new(),
+            held: BTreeSet::new(),
+        };
+        state.pending.insert((update, Age::Now), pending);
         Ok(Value::Old(update))
     }
 
@@ -579,6 +631,13 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                     (Tone::Fixed, b) => (b, left),
                     _ => return Tone::Open,
                 };
+                // Equal to where it ends, a value stays so.
+                if is_last(from, scalar, tone) {
+                    return match op {
+                        CompareOp::Ne => Tone::Loses,
+                        _ => Tone::Gains,
+                    };
+                }
                 if !self.is_first(from, scalar, tone) {
                     return Tone::Open;
                 }
@@ -608,5 +667,20 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             }
             _ => false,
         }
+    }
+}
+
+/// Whether this is the value that nothing which moves so leaves again.
+fn is_last(e: &Expr, scalar: Scalar, tone: Tone) -> bool {
+    let last = match tone {
+        Tone::Falls => ReduceOp::Max,
+        Tone::Rises => ReduceOp::Min,
+        Tone::Gains => ReduceOp::And,
+        Tone::Loses => ReduceOp::Or,
+        Tone::Fixed | Tone::Open => return false,
+    };
+    match e {
+        Expr::Literal(_, bits) => !is_float(scalar) && *bits == last.identity(scalar),
+        _ => false,
     }
 }

@@ -15,6 +15,8 @@ const LATTICES: &str = "const NONE: u32 = 7; pub struct Data {
     #[output(per = node)] live: u64,
     #[scratch(per = node)] mark: u32,
     #[output(per = node, bits = width)] reached: Bits,
+    #[output(per = node, bits = width)] meets: Bits,
+    #[input(per = node, bits = width)] kills: Bits,
     #[input(per = 20)] table: u32,
     #[input(per = 9)] nine: u32,
     #[scratch(per = 20)] slots: u32,
@@ -428,6 +430,170 @@ fn least_fixpoints_of_whole_sweeps_raise_a_flag() {
         ),
         Why::Nested
     );
+}
+
+/// The rows of a swept node are its own, and a push under "this row has changed" tells of all its words.
+#[test]
+fn rows_of_bits_reach_their_least_fixpoint_by_a_frontier() {
+    let until = "front.is_empty()";
+    let flow = |body: &str| {
+        format!(
+            "#[wave(edges(graph, from = front))] fn flow(e: Edge, round: Round, graph: &Csr, seeds: &Buf<u32>, limit: u32,
+                 reached: &Bits, meets: &Bits, kills: &Bits, front: &Push, other: &Push, changes: &Reduce<Count>) {{ {body} }}"
+        )
+    };
+    for least in [
+        "if reached.or(e.dst, e.src) { front.push(e.dst); }",
+        "if reached.and(e.dst, e.src) { front.push(e.dst); }",
+        "let more = reached.or(e.dst, e.src); if more { front.push(e.dst); changes.inc(); }",
+        "let to = e.dst; if !reached.or(to, e.src) { return; } front.push(to);",
+        "let mut to = e.dst; if reached.or(to, e.src) { to = e.src; front.push(e.dst); }",
+        "if meets.and_not_from(e.dst, kills, e.src) { front.push(e.dst); }",
+        "if reached.or_from(e.dst, kills, e.src) { front.push(e.dst); }",
+        // Of one bit: the flag that is set, or taken.
+        "if reached.get(e.src, limit) { if reached.set(e.dst, limit) { front.push(e.dst); } }",
+        "if seeds[e.dst] == 1 { if reached.set(e.dst, 3) { front.push(e.dst); } }",
+        "if !meets.get(e.src, 3) { if meets.unset(e.dst, 3) { front.push(e.dst); } }",
+        // Word by word, each with its push, or with one behind the loop.
+        "for k in 0..reached.words() {
+             let through = reached.word(e.src, k) & !kills.word(e.dst, k);
+             if through & !reached.or_word(e.dst, k, through) != 0 { front.push(e.dst); }
+         }",
+        "let mut any = false;
+         for k in 0..reached.words() {
+             let through = reached.word(e.src, k) & !kills.word(e.dst, k);
+             any |= through & !reached.or_word(e.dst, k, through) != 0;
+         }
+         if any { front.push(e.dst); }",
+        "let mut any = false;
+         for k in 0..reached.words() {
+             let through = reached.word(e.src, k) & !kills.word(e.dst, k);
+             if through & !reached.word(e.dst, k) != 0 {
+                 if through & !reached.or_word(e.dst, k, through) != 0 { any = true; }
+             }
+         }
+         if any { front.push(e.dst); }",
+        // What would change is made, and said to be.
+        "let mut any = false;
+         for k in 0..reached.words() {
+             let through = reached.word(e.src, k);
+             if through & !reached.word(e.dst, k) != 0 { reached.or_word(e.dst, k, through); any = true; }
+         }
+         if any { front.push(e.dst); }",
+        "let mut any = false;
+         for k in 0..meets.words() {
+             let kept = (meets.word(e.src, k) & !kills.word(e.dst, k)) | kills.word(e.src, k);
+             if meets.and_word(e.dst, k, kept) & !kept != 0 { any = true; }
+         }
+         if any { front.push(e.dst); }",
+        // One buffer that grows and one that shrinks, both own.
+        "let more = reached.or(e.dst, e.src); let less = meets.and_not_from(e.dst, reached, e.src);
+         if more | less { front.push(e.dst); }",
+        "if reached.or(e.dst, e.src) { front.push(e.dst); }
+         if meets.and_not_from(e.dst, reached, e.src) { front.push(e.dst); }",
+        // Only read where it was given: it has no change to tell.
+        "if reached.or_from(e.dst, kills, e.dst) { front.push(e.dst); }",
+        "for w in graph.neighbors(e.dst) { if reached.or(w, e.src) { front.push(w); } }",
+    ] {
+        assert_eq!(provisos(until, &flow(least)), [], "{least}");
+    }
+    for (open, why) in [
+        // Another node than the one whose row changed; or one of two rows; or one of another turn.
+        ("if reached.or(e.dst, e.src) { front.push(e.src); }", Why::Notice),
+        ("let more = reached.or(e.dst, e.src) | reached.set(e.src, 3); if more { front.push(e.dst); }", Why::Notice),
+        ("let mut any = false;
+          for w in graph.neighbors(e.dst) { any |= reached.or(w, e.src); }
+          if any { front.push(e.dst); }", Why::Notice),
+        ("let mut to = e.dst; let any = reached.or(to, e.src); to = e.src; if any { front.push(to); }", Why::Notice),
+        ("let mut to = e.dst; let any = reached.or(to, e.src); to = e.src; if any { front.push(e.dst); }
+          if reached.or(to, e.src) { front.push(e.dst); }", Why::Notice),
+        ("let mut to = e.dst; if reached.or(to, e.src) { to = e.src; front.push(to); }", Why::Notice),
+        // Not always, or for nothing, or only by the last word.
+        ("reached.or(e.dst, e.src);", Why::Unnoticed),
+        ("if reached.or(e.dst, e.src) { if seeds[e.dst] == 1 { front.push(e.dst); } }", Why::Unnoticed),
+        ("if reached.or(e.dst, e.src) { front.push(e.dst); } if reached.set(e.src, 3) { changes.inc(); }", Why::Unnoticed),
+        ("front.push(e.dst); if reached.or(e.dst, e.src) { front.push(e.dst); }", Why::Notice),
+        ("let mut any = false;
+          for k in 0..reached.words() {
+              let through = reached.word(e.src, k);
+              any = through & !reached.or_word(e.dst, k, through) != 0;
+          }
+          if any { front.push(e.dst); }", Why::Unnoticed),
+        ("let mut any = true;
+          for k in 0..reached.words() {
+              let through = reached.word(e.src, k);
+              any |= through & !reached.or_word(e.dst, k, through) != 0;
+          }
+          if any { front.push(e.dst); }", Why::Notice),
+        ("for k in 0..reached.words() {
+              let through = reached.word(e.src, k);
+              if reached.or_word(e.dst, k, through) != through { front.push(e.dst); }
+          }", Why::Notice),
+        ("if seeds[e.src] == 1 { for k in 0..reached.words() {
+              let mask = seeds[e.src];
+              if reached.or_word(e.dst, k, mask) & mask == 0 { front.push(e.dst); }
+          } }", Why::Notice),
+        // The wrong frontier.
+        ("if reached.or(e.dst, e.src) { other.push(e.dst); }", Why::Notice),
+        // A row that wakes nobody: of another node, or of a buffer whose changes go elsewhere.
+        ("if reached.or(e.src, e.dst) { front.push(e.src); }", Why::NotMonotone),
+        ("for w in graph.neighbors(e.src) { if reached.or(e.dst, w) { front.push(e.dst); } }", Why::NotMonotone),
+        ("if reached.get(e.dst, 3) { if reached.or(e.dst, e.src) { front.push(e.dst); } }", Why::NotMonotone),
+        ("if reached.or_from(e.dst, meets, e.src) { front.push(e.dst); }
+          if meets.set(e.dst, limit) { changes.inc(); }", Why::Unnoticed),
+        // Joins what moves the other way, or any way.
+        ("if meets.and_not(e.dst, e.src) { front.push(e.dst); }", Why::NotMonotone),
+        ("if reached.or(e.dst, e.src) { front.push(e.dst); }
+          if meets.and_from(e.dst, reached, e.src) { front.push(e.dst); }", Why::NotMonotone),
+        ("for k in 0..reached.words() {
+              let through = reached.word(e.src, k) ^ kills.word(e.dst, k);
+              if through & !reached.or_word(e.dst, k, through) != 0 { front.push(e.dst); }
+          }", Why::NotMonotone),
+        ("for k in 0..reached.words() {
+              let through = !reached.word(e.src, k);
+              if through & !reached.or_word(e.dst, k, through) != 0 { front.push(e.dst); }
+          }", Why::NotMonotone),
+        ("if !reached.get(e.src, 3) { if reached.or(e.dst, e.src) { front.push(e.dst); } }", Why::NotMonotone),
+        ("for bit in reached.ones(e.src) { if reached.set(e.dst, bit) { front.push(e.dst); } }", Why::NotMonotone),
+        ("if reached.count(e.src) > limit { if reached.or(e.dst, e.src) { front.push(e.dst); } }", Why::NotMonotone),
+        // Two operations, stores, and the round.
+        ("if reached.or(e.dst, e.src) { front.push(e.dst); } reached.unset(e.dst, 3);", Why::Mixed),
+        ("if reached.or(e.dst, e.src) { front.push(e.dst); } reached.clear(e.src);", Why::NotMonotone),
+        ("if reached.or(e.dst, e.src) { front.push(e.dst); }
+          reached.store_word(e.dst, 0, 3);", Why::NotMonotone),
+        ("if round < 5 { if reached.or(e.dst, e.src) { front.push(e.dst); } }", Why::NotMonotone),
+        ("for k in 0..reached.words() {
+              let through = reached.word(e.src, k) & round;
+              if through & !reached.or_word(e.dst, k, through) != 0 { front.push(e.dst); }
+          }", Why::NotMonotone),
+    ] {
+        assert_eq!(obstacle(until, &flow(open)), why, "{open}");
+    }
+    let joins = flow("if reached.or(e.dst, e.src) { front.push(e.dst); }");
+    for until in [
+        "front.is_empty() || round > 5",
+        "front.len() < 2",
+        "other.is_empty()",
+    ] {
+        assert_eq!(obstacle(until, &joins), Why::Until, "{until}");
+    }
+    // A sweep without a frontier may join any row; its changes wake the nodes of the other one.
+    let two = |all: &str| {
+        format!(
+            "{joins} #[wave(edges(graph), after(flow))] fn all(e: Edge, reached: &Bits, front: &Push) {{ {all} }}"
+        )
+    };
+    let all = "if reached.or(e.src, e.dst) { front.push(e.src); }";
+    assert_eq!(provisos(until, &two(all)), []);
+    assert_eq!(
+        obstacle(until, &two("reached.or(e.src, e.dst);")),
+        Why::Unnoticed
+    );
+    // A wave that pushes without a change wakes nodes that another order would not.
+    let woken = format!(
+        "{joins} #[wave(nodes, after(flow))] fn wake(v: Node, front: &Push) {{ front.push(v); }}"
+    );
+    assert_eq!(obstacle(until, &woken), Why::Notice);
 }
 
 /// A check that is made in one order of items and not in another must not be able to fail.
