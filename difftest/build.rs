@@ -1,5 +1,6 @@
 //! Writes the kernels that this crate compiles: `VYRE_DIFFTEST_KERNELS` of them (40), `VYRE_DIFFTEST_FIRST` (0) and the
-//! next, from `VYRE_DIFFTEST_SEED` (1), or one for each line of choices in the file `VYRE_DIFFTEST_CHOICES`.
+//! next, from `VYRE_DIFFTEST_SEED` (1), or one for each line of choices in the file `VYRE_DIFFTEST_CHOICES`. Behind
+//! them come the next `VYRE_DIFFTEST_PORTABLE` (33) kernels of the seed that shaders can have.
 
 #[expect(
     dead_code,
@@ -41,13 +42,27 @@ fn main() {
             let choices = lines.map(Choices::replay);
             (0..).zip(choices).map(|(i, c)| named(i, c)).collect()
         }
-        Err(_) => (first..first + count)
-            .map(|i| named(i, Choices::seeded(seed, i)))
-            .collect(),
+        Err(_) => {
+            let more = number("VYRE_DIFFTEST_PORTABLE", 33) as usize;
+            let made = |i| named(i, Choices::seeded(seed, i));
+            let others = (first + count..)
+                .map(made)
+                .filter(|(_, s)| is_portable(&s.text));
+            (first..first + count)
+                .map(made)
+                .chain(others.take(more))
+                .collect()
+        }
     };
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     fs::write(out.join("kernels.rs"), generate::module(&kernels)).expect("OUT_DIR can be written");
     println!("cargo::rustc-env=VYRE_DIFFTEST_FROM={seed}");
+}
+
+/// Whether no target of shaders refuses a kernel, as far as its text tells: the table of `vyre-naga` decides.
+fn is_portable(text: &str) -> bool {
+    let refused = ["f64", "exact_sum", "Atomic<u64>", "Atomic<i64>"];
+    !refused.iter().any(|word| text.contains(word))
 }
 
 fn named(i: u32, choices: Choices) -> (String, generate::Source) {

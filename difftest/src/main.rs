@@ -5,6 +5,7 @@
 //! ```text
 //! cargo test -p difftest                                       40 kernels, seed 1
 //! scripts/difftest 500 7                                       500 kernels, seed 7, compiled in pieces
+//! cargo run -p difftest -- --backend shaders                   WGSL and SPIR-V, evaluated
 //! cargo run -p difftest -- --backend cuda                      also the megakernel
 //! cargo run -p difftest -- --backend cuda --inputs 6           also on a graph with more nodes than a GPU has lanes
 //! cargo run -p difftest -- --progress on                       names each kernel before it runs
@@ -17,12 +18,14 @@ mod generate;
 mod shrink;
 
 use generate::{Choices, mix};
+use shader_evaluator::backend::{REFUSED, Shaders};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use vyre::prelude::*;
 use vyre::{Error, RoutePolicy, Trap};
+use vyre_naga::Target;
 use vyre_tests::sequential::Shuffled;
 
 /// Runs a kernel.
@@ -335,6 +338,8 @@ fn difference(expected: &Outcome, found: &Outcome, loose: bool) -> Option<String
 #[derive(Default)]
 struct Tally {
     runs: usize,
+    /// Runs of kernels that a target of shaders does not get.
+    refused: usize,
     traps: BTreeMap<String, usize>,
     /// Kernel, input and what differs.
     failures: Vec<(usize, usize, String)>,
@@ -357,6 +362,12 @@ fn compare(others: &[Runtime], inputs: usize, keep: impl Fn(&str) -> bool) -> Ta
             for other in others {
                 tally.runs += 1;
                 let found = outcome(runner, other, input);
+                if let Outcome::Error(e) = &found
+                    && e.contains(REFUSED)
+                {
+                    tally.refused += 1;
+                    continue;
+                }
                 if let Some(what) = difference(&expected, &found, loose) {
                     let what = format!("native and {}: {what}", other.backend());
                     tally.failures.push((k, i, what));
@@ -365,6 +376,11 @@ fn compare(others: &[Runtime], inputs: usize, keep: impl Fn(&str) -> bool) -> Ta
         }
     }
     tally
+}
+
+/// Shaders for a target, evaluated.
+fn shaders(target: Target) -> Runtime {
+    Runtime::on(Arc::new(Shaders::new(target)))
 }
 
 /// The seed that this program's kernels are from.
@@ -400,10 +416,11 @@ fn report(tally: &Tally) -> String {
     }
     let _ = writeln!(
         text,
-        "seed {}: {} kernels, {} comparisons, {} failures; traps {:?}",
+        "seed {}: {} kernels, {} comparisons, {} refused, {} failures; traps {:?}",
         seed(),
         kernels::KERNELS.len(),
         tally.runs,
+        tally.refused,
         tally.failures.len(),
         tally.traps
     );
@@ -425,6 +442,9 @@ fn main() -> ExitCode {
         match (word.as_str(), value.as_str()) {
             ("--backend", "vir0") => others.push(Runtime::vir0()),
             ("--backend", "shuffled") => others.push(Runtime::on(Arc::new(Shuffled))),
+            ("--backend", "shaders") => {
+                others.extend([Target::WebGpu, Target::Vulkan].map(shaders));
+            }
             ("--backend", "cuda") => match Runtime::cuda() {
                 Ok(runtime) => others.push(runtime.with_route(RoutePolicy::Interpreter)),
                 Err(e) => return fail(e.to_string()),
@@ -476,6 +496,17 @@ mod tests {
         let tally = compare(&[Runtime::vir0(), shuffled], SMALL, |_| true);
         assert!(tally.failures.is_empty(), "{}", report(&tally));
         println!("{}", report(&tally));
+    }
+
+    #[test]
+    fn shaders_agree_on_random_kernels() {
+        for target in [Target::WebGpu, Target::Vulkan] {
+            let tally = compare(&[shaders(target)], SMALL, |_| true);
+            assert!(tally.failures.is_empty(), "{}", report(&tally));
+            let ran = tally.runs - tally.refused;
+            assert!(ran >= 40 * SMALL, "{}", report(&tally));
+            println!("{target}: {}", report(&tally));
+        }
     }
 
     #[test]

@@ -18,9 +18,11 @@ use vyre_core::vir0::module::{BufferId, ReductionId};
 use vyre_core::vir0::verify::verify;
 use vyre_cuda::Cuda;
 use vyre_cuda::played::{Allocations, Launched, Played, Player, play};
+use vyre_tests::endless::{rounds, spin, undecided};
 use vyre_tests::graphs::UNSEEN;
 use vyre_tests::passes::{bfs, faulty_loops, phases, shared_loops, sssp, three_waves, walks, work};
 use vyre_tests::random::cases;
+use vyre_tests::steps::{ends, search, takes, ways, wheel};
 use vyre_tests::{graphs, programs};
 
 /// Runs launches in the emulator. `seed` decides the order of the warps.
@@ -456,5 +458,71 @@ fn the_first_turn_that_faults_traps_where_warps_share_loops() {
         assert_eq!(meant.1, Some(1));
         let compiled = emulated(2, 1, 5).with_route(vyre::RoutePolicy::Compiled);
         assert_eq!(run(&compiled), meant, "kind {kind}");
+    }
+}
+
+/// The device counts as many steps as the interpreter, on one CTA and on several, and stops loops and rounds without end.
+#[test]
+fn runs_take_as_many_steps_on_an_emulated_device() {
+    let take = |runtime: &Runtime| {
+        for (items, rounds) in [(7, 5), (150, 6)] {
+            takes(
+                runtime,
+                |runtime| ways::Session::new(runtime, ()).expect("it fits"),
+                |session, limit| {
+                    assert!(session.set_step_limit(limit));
+                    session.run(ways::Run { items, rounds })
+                },
+            );
+        }
+        for graph in [wheel(7), wheel(90)] {
+            takes(
+                runtime,
+                |runtime| search::Session::new(runtime, &graph).expect("it fits"),
+                |session, limit| {
+                    assert!(session.set_step_limit(limit));
+                    session.run(search::Run { source: 5 })
+                },
+            );
+        }
+    };
+    take(&emulated(1, 1, 1));
+    take(&emulated(3, 1, 2));
+    take(&emulated(8, 8, 3));
+    take(&emulated(3, 1, 4).with_route(vyre::RoutePolicy::Compiled));
+}
+
+#[test]
+fn what_has_no_end_is_ended_by_its_steps_on_an_emulated_device() {
+    for multiprocessors in [1, 3] {
+        let runtime = emulated(multiprocessors, 1, 7);
+        let mut session = spin::Session::new(&runtime, ()).expect("it fits");
+        assert!(session.set_step_limit(Some(1_000)));
+        let run = |turns| spin::Run { items: 70, turns };
+        for (turns, ended) in [(1, false), (0, true), (1, false)] {
+            assert_eq!(ends(1_000, session.run(run(turns))), ended);
+        }
+        for turns in [1, 0, 1] {
+            session.submit(run(turns), 0);
+        }
+        let batch = session.run_batch().expect("it has begun");
+        let ended = batch.results.into_iter().map(|(_, r)| ends(1_000, r));
+        assert!(ended.eq([false, true, false]));
+
+        let mut session = undecided::Session::new(&runtime, ()).expect("it fits");
+        assert!(session.set_step_limit(Some(2_000)));
+        let run = |turns| undecided::Run {
+            items: 1_000,
+            turns,
+        };
+        for (turns, ended) in [(u32::MAX, false), (999, true), (1_000, false)] {
+            assert_eq!(ends(2_000, session.run(run(turns))), ended);
+        }
+
+        let mut session = rounds::Session::new(&runtime, ()).expect("it fits");
+        assert!(session.set_step_limit(Some(40)));
+        for (wanted, ended) in [(u32::MAX, false), (20, true), (21, false)] {
+            assert_eq!(ends(40, session.run(rounds::Run { wanted })), ended);
+        }
     }
 }

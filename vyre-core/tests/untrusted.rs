@@ -349,24 +349,30 @@ fn write_of(buffer: u16) -> Vec<Access> {
 
 #[test]
 fn a_run_takes_no_more_steps_than_it_may() {
-    let mut endless = small();
-    endless.kernels[0].code = vec![
-        word(Op::Loop, 0, 2),
-        word(Op::EndLoop, 0, 0),
-        word(Op::Ret, 0, 0),
-    ];
-    endless.kernels[0].frames = 2;
-    assert_eq!(verify(&endless), Ok(()));
-    let limits = Limits {
-        steps: 1_000,
-        ..Limits::default()
-    };
-    let mut executor = opened(&endless, limits).unwrap();
-    let stopped = |e: RunError| matches!(e, RunError::Work { limit: 1_000 });
-    assert!(stopped(executor.run(&Args::default()).unwrap_err()));
-    // Nobody lifts the limit.
-    assert!(executor.set_step_limit(None));
-    assert!(stopped(executor.run(&Args::default()).unwrap_err()));
+    // What the program says of its turns is not believed.
+    for short in [0, 1] {
+        let mut endless = small();
+        endless.kernels[0].code = vec![
+            Word {
+                a: short,
+                ..word(Op::Loop, 0, 2)
+            },
+            word(Op::EndLoop, 0, 0),
+            word(Op::Ret, 0, 0),
+        ];
+        endless.kernels[0].frames = 2;
+        assert_eq!(verify(&endless), Ok(()));
+        let limits = Limits {
+            steps: 1_000,
+            ..Limits::default()
+        };
+        let mut executor = opened(&endless, limits).unwrap();
+        let stopped = |e: RunError| matches!(e, RunError::Work { limit: 1_000 });
+        assert!(stopped(executor.run(&Args::default()).unwrap_err()));
+        // Nobody lifts the limit.
+        assert!(executor.set_step_limit(None));
+        assert!(stopped(executor.run(&Args::default()).unwrap_err()));
+    }
 }
 
 /// A host that gives always the same meets a program that declares something else.

@@ -275,7 +275,7 @@ impl Memory for Store {
     fn reduce(&mut self, r: ReductionId, bits: u64) {
         self.reduced[r.index()].push(bits);
     }
-    fn keep_going(&mut self) -> bool {
+    fn keep_going(&mut self, _: bool) -> bool {
         self.turns_left = self.turns_left.saturating_sub(1);
         self.turns_left > 0
     }
@@ -1347,6 +1347,16 @@ fn each_rule_is_checked() {
         )]
     );
     assert_eq!(
+        code(|c| c[0].a = 2),
+        [(
+            at(0),
+            Rule::Flag {
+                operand: 'a',
+                byte: 2
+            }
+        )]
+    );
+    assert_eq!(
         code(|c| c[1].imm |= 1),
         [(at(1), Rule::Immediate(2 << 16 | 1))]
     );
@@ -1933,7 +1943,7 @@ impl Generator<'_, '_> {
     /// A source byte for the slot; `None` when no assigned row can be had.
     fn source(&mut self, slot: Slot, literal: bool) -> Arbitrary<Option<u8>> {
         let pair = match slot {
-            Slot::N => return Ok(Some(0)),
+            Slot::N | Slot::Flag => return Ok(Some(0)),
             Slot::W | Slot::OptW => false,
             Slot::D | Slot::OptD => true,
         };
@@ -2021,7 +2031,7 @@ impl Generator<'_, '_> {
             Imm::Target | Imm::Depth | Imm::Code => unreachable!("control flow is not plain"),
         };
         let (rows, optional) = match row.d {
-            Slot::N => (0, false),
+            Slot::N | Slot::Flag => (0, false),
             Slot::W => (1, false),
             Slot::D => (2, false),
             Slot::OptW => (1, true),

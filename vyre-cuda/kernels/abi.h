@@ -382,9 +382,11 @@ struct Image {
     u64 progress;
     u64 abort;
     u32 look_ticks;
-    u32 unused;
+    u32 limited;
+    u64 most_steps;
+    u64 unused;
 };
-static_assert(sizeof(Image) == 176, "");
+static_assert(sizeof(Image) == 192, "");
 
 struct Control {
     u64 barrier[16];
@@ -408,8 +410,10 @@ struct Control {
     u64 edges[2];
     u64 gathered;
     u64 fitting;
+    u64 steps;
+    u64 unused1;
 };
-static_assert(sizeof(Control) == 512, "");
+static_assert(sizeof(Control) == 528, "");
 
 struct Batch {
     u64 next;

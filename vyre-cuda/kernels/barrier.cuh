@@ -133,9 +133,10 @@ __device__ __forceinline__ u64 grid_barrier(u64 word, u32& abort) {
     }
     __syncwarp();
     u64 seen = 0;
-    const u32 ctas = vyre_state.ctas;
+    const u32 ctas = vyre_state.ctas, limited = image().limited;
     if (lane_id() == 0) {
         vyre_state.phase = next;
+        if (limited != 0) has_no_steps();
         if (abort != 0) {
             note_abort();
             word += VYRE_STOP;
@@ -143,6 +144,7 @@ __device__ __forceinline__ u64 grid_barrier(u64 word, u32& abort) {
         if (ctas == 1) {
             seen = VYRE_ARRIVAL + word;
             abort = look();
+            if (limited != 0) abort |= has_no_steps();
         } else {
             const u64 before = vyre_passed[phase];
             add_release64(words + phase * 128, VYRE_ARRIVAL + word);
@@ -150,7 +152,10 @@ __device__ __forceinline__ u64 grid_barrier(u64 word, u32& abort) {
                 seen = load_acquire64(words + phase * 128) - before;
             } while (seen >> 56 != ctas);
             vyre_passed[phase] = before + seen;
-            if (blockIdx.x == 0) abort = look();
+            if (blockIdx.x == 0) {
+                abort = look();
+                if (limited != 0) abort |= has_no_steps();
+            }
         }
     }
     seen = __shfl_sync(VYRE_FULL, seen, 0);

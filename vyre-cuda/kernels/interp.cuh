@@ -81,9 +81,33 @@ __device__ __forceinline__ void note_abort() {
     store_relaxed(VYRE_CONTROL(aborted), 1);
 }
 
+// Steps that this CTA took since it said so last, where a run has a limit: items of its sweeps, rounds, and turns of loops that
+// count. `elsewhere`: it evaluates a condition, whose turns CTA 0 counts.
+struct Steps {
+    u64 here;
+    u32 elsewhere;
+};
+__shared__ Steps vyre_steps;
+
+// Takes in what the lanes of a warp counted.
+__device__ __noinline__ void count_steps(u64 steps) {
+#pragma unroll 1
+    for (u32 step = 16; step > 0; step >>= 1) steps += __shfl_xor_sync(VYRE_FULL, steps, step);
+    if (lane_id() == 0) atomicAdd(&vyre_steps.here, steps);
+}
+
+// Says what this CTA counted, and whether all of them have counted more than the run may take, by one lane. The sum only
+// grows: whoever finds that it is too much may stop at once, and the host finds the same however much was counted by then.
+__device__ __noinline__ u32 has_no_steps() {
+    const u64 here = vyre_steps.elsewhere != 0 ? 0 : atomicExch(&vyre_steps.here, 0ull);
+    const u64 before = here != 0 ? atomic_add64(VYRE_CONTROL(steps), here) : load_relaxed64(VYRE_CONTROL(steps));
+    return before + here > image().most_steps;
+}
+
 // Whether the run is to stop, by a whole warp.
 __device__ __forceinline__ bool is_aborted() {
-    const u32 abort = lane_id() == 0 ? *const_cast<volatile u32*>(&image().aborted) | look() : 0;
+    u32 abort = lane_id() == 0 ? *const_cast<volatile u32*>(&image().aborted) | look() : 0;
+    if (image().limited != 0 && lane_id() == 0) abort |= has_no_steps();
     if (__shfl_sync(VYRE_FULL, abort, 0) == 0) return false;
     note_abort();
     return true;
@@ -1488,6 +1512,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
             }
             OP(EndLoop) {
                 mask = FRAME(depth - 1);
+                if (d != 0) count_steps(__popc(mask));
                 if (looks_after(words, PC - imm) && is_aborted()) KILL(ALL);
                 if (__any_sync(VYRE_FULL, mask != 0)) {
                     here = PLACE_OF(imm + 1);

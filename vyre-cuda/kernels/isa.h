@@ -197,7 +197,7 @@ enum VyreOp {
     VYRE_OP_If = 0xe0, // if: lanes with a != 0 go on; imm = matching else or endif
     VYRE_OP_Else = 0xe1, // else: the other lanes of the if; imm = matching endif
     VYRE_OP_EndIf = 0xe2, // endif: lanes of both branches go on
-    VYRE_OP_Loop = 0xe3, // loop: repeat until no lane is left; imm = word after endloop
+    VYRE_OP_Loop = 0xe3, // loop: repeat until no lane is left; imm = word after endloop; a: its turns are no steps of work
     VYRE_OP_EndLoop = 0xe4, // endloop: next turn; imm = matching loop
     VYRE_OP_Break = 0xe5, // break: leave the loop
     VYRE_OP_BreakIf = 0xe6, // break.if: leave the loop where a != 0

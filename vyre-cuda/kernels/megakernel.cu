@@ -123,6 +123,7 @@ __device__ __noinline__ void begin(const Image* source, Batch* batch, u32 query)
         for (u32 i = threadIdx.x; i < units; i += VYRE_THREADS) to[i] = from[i];
         if (threadIdx.x == 0) {
             vyre_state = State{VYRE_NONE};
+            vyre_steps = Steps{};
             vyre_state.pc = 1;
             vyre_pull = PullState{};
             vyre_timing.wave = VYRE_NONE;

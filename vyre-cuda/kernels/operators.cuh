@@ -359,6 +359,12 @@ __device__ __noinline__ void sweep_items(u32 first, u32 each) {
                 to[j] = load_topology_if(some, out.topology.offsets, node.v[j] + 1ull, to[j]);
             }
         }
+        if (image().limited != 0) {
+            u64 edges = 0;
+#pragma unroll
+            for (int j = 0; j < M; j++) edges += to[j] - begin.v[j];
+            count_steps(edges);
+        }
 #pragma unroll
         for (int j = 0; j < M; j++) {
             degree.v[j] = to[j] - begin.v[j];

@@ -14,9 +14,15 @@ __device__ __noinline__ bool condition(u32 id) {
     stage_uniforms(id);
     const u32 code = kernel.code_at;
     const u32 regs = shared_address(image().registers_shared) + lane_id() * 4;
+    if (lane_id() == 0) vyre_steps.elsewhere = vyre_state.cta;
+    __syncwarp();
     const u32 value = interpret<1>(code, regs, shared_address(kernel.uniforms_shared), lane_id() == 0, id);
     __syncwarp();
-    if (lane_id() == 0 && vyre_state.trapped != 0) vyre_state.stop = 1;
+    if (lane_id() == 0) {
+        if (vyre_state.cta != 0) vyre_steps.here = 0;
+        vyre_steps.elsewhere = 0;
+        if (vyre_state.trapped != 0) vyre_state.stop = 1;
+    }
     __syncwarp();
     return __shfl_sync(VYRE_FULL, value, 0) != 0;
 }
@@ -54,6 +60,7 @@ __device__ __noinline__ void leave() {
     for (u32 i = lane_id(); i < image().frontier_count; i += 32)
         store_global(stamps + i * 4, table<Frontier>(image().frontiers, i)->stamp);
     if (lane_id() == 0) {
+        if (image().limited != 0) has_no_steps();
         store_global64(VYRE_CONTROL(sweeps), vyre_state.sweeps);
         store_global64(VYRE_CONTROL(items), vyre_state.items);
         store_global64(VYRE_CONTROL(widest), vyre_state.widest);
@@ -93,6 +100,8 @@ __device__ __forceinline__ void hand_out(Wave& wave, const Kernel& kernel) {
         wave.swept_to = n;
         n -= wave.from;
     }
+    if (image().limited != 0 && vyre_state.cta == 0)
+        vyre_steps.here += wave.domain == VYRE_DOMAIN_Edges ? table<Topology>(image().topologies, wave.topology)->edges : n;
     u32 each = edges ? wave.narrow : 32;
     const u32 first = each * vyre_state.ctas;  // what the first warps of all CTAs take
     if (edges && n > static_cast<u64>(first) * kernel.warps) {
@@ -238,6 +247,7 @@ __device__ __forceinline__ u32 step_until(const Step& step, u32 next, u64 seen, 
     Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
     if (lane_id() == 0) {
         fixpoint.rounds += 1;
+        if (image().limited != 0 && vyre_state.cta == 0) vyre_steps.here += 1;
         if (image().progress != 0) tell(step.carried == VYRE_NONE ? 0 : seen & (VYRE_ATTENTION - 1));
         if (fixpoint.swap_count != 0) swap_buffers(fixpoint);
     }

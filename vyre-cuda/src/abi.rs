@@ -354,6 +354,7 @@ abi! {
     /// `results` to two 64-bit words a wave, its sweeps and the nanoseconds that they took, or 0 if nobody asked.
     /// `abort`: a word of the host that is not 0 when the run is to stop, which a CTA reads once in `look_ticks` ticks of
     /// its clock, a power of two, or whenever it may if that is 0. `aborted`: CTA state; it has cut its work short.
+    /// `limited`: the run's steps are counted, and it may take `most_steps`.
     struct Image {
         code: u64,
         control: u64,
@@ -393,11 +394,13 @@ abi! {
         progress: u64,
         abort: u64,
         look_ticks: u32,
-        unused: u32,
+        limited: u32,
+        most_steps: u64,
+        unused: u64,
     }
 
     /// Grid-wide words: the barrier (one word a 128-byte line), the trap, whether the run was cut short because it is
-    /// to stop, two sums of edges that are used in turn and only grow. Zeroed before a launch, except `trap_key`.
+    /// to stop, two sums of edges that are used in turn and only grow, steps. Zeroed before a launch, except `trap_key`.
     struct Control {
         barrier: [u64; 16],
         barrier1: [u64; 16],
@@ -420,6 +423,8 @@ abi! {
         edges: [u64; 2],
         gathered: u64,
         fitting: u64,
+        steps: u64,
+        unused1: u64,
     }
 
     /// Many queries in one launch: every CTA takes one after another and runs it alone. The image is that of query 0 on

@@ -94,6 +94,8 @@ pub(crate) struct Layout {
     pub(crate) swept_with: Vec<Option<u32>>,
     /// By wave, the topology whose long edge ranges its neighbour loop meets.
     pub(crate) ranges_of: Vec<Option<u16>>,
+    /// Words of the code that stand for lifted loops whose turns are steps.
+    lifted: Vec<usize>,
     /// By kernel, its code as a map.
     maps: Vec<Option<MapCode>>,
     /// By wave, the code of its narrow rounds; and that code, as far as it was taken.
@@ -188,6 +190,7 @@ impl Layout {
             shared_bytes: 0,
             swept_with: vec![None; program.frontiers.len()],
             ranges_of: Vec::new(),
+            lifted: Vec::new(),
             maps: Vec::new(),
             quick: Vec::new(),
             quick_code: Vec::new(),
@@ -336,6 +339,9 @@ impl Layout {
             Word { imm, ..*word }
         }));
         if let Some(lift) = &lift {
+            if kernel.code[lift.at].counts() {
+                self.lifted.push(self.code.len() + lift.at);
+            }
             let body = code.len() + neighbor_loop::BODY;
             code[lift.at] = Word {
                 imm: lift.word.imm | body as u32,

@@ -392,6 +392,10 @@ impl Executor for Megakernel {
     fn set_stop(&mut self, stop: &Arc<Stop>) {
         self.launcher.stop = Some(Arc::clone(stop));
     }
+
+    fn set_step_limit(&mut self, steps: Option<u64>) -> bool {
+        self.launcher.pass.count_steps(steps)
+    }
 }
 
 impl Drop for Megakernel {
@@ -433,7 +437,7 @@ mod tests {
             megakernel.launcher.pass.layout.kernels[0].stream_k != 0,
             in_map
         );
-        let mut words = megakernel.launcher.pass.layout.device_words();
+        let mut words = megakernel.launcher.pass.layout.device_words(false);
         for word in words.chunks_exact_mut(abi::WORD_BYTES as usize) {
             if word[0] == op as u8 {
                 word[0] = opcode;

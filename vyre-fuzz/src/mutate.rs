@@ -508,6 +508,7 @@ fn instruction(p: &Program, kernel: &Kernel, choices: &mut Choices<'_>) -> Optio
     let literal = row.imm == Imm::Literal;
     let source = |slot: Slot, choices: &mut Choices<'_>| match slot {
         Slot::N => 0,
+        Slot::Flag => choices.one_in(2).into(),
         _ if literal && choices.one_in(4) => IMM,
         _ => operand(kernel, false, choices),
     };

@@ -1,11 +1,17 @@
-//! Loops of the user's functions look whether the run that they belong to is to stop: a call of `turn` stands at the
-//! beginning of what they repeat. Everything else stays as it was written. Outside of runs the call does nothing.
+//! Loops of the user's functions look whether the run that they belong to is to end, and count their turns for its limit
+//! of work: a call of `turn` stands where a turn comes to its end, behind what a loop repeats and before each
+//! `continue`. A turn that is left before its end does not count. Loops that are soon over look once, before their first
+//! turn. Everything else stays as it was written. Outside of runs the calls do nothing.
+//!
+//! Bytecode counts the same turns: [`counts`] says of which loops.
 
 use crate::tokens::any_token;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, ExprForLoop, ExprLoop, ExprWhile, Item, ItemFn, Stmt, parse_quote};
+use syn::{
+    Block, Expr, ExprForLoop, ExprLoop, ExprWhile, Item, ItemFn, Label, Lifetime, parse_quote,
+};
 
 /// The item with such calls, where it has loops. What does not parse is left to rustc.
 pub(crate) fn watched(item: TokenStream, private: &TokenStream) -> TokenStream {
@@ -16,18 +22,60 @@ pub(crate) fn watched(item: TokenStream, private: &TokenStream) -> TokenStream {
     let Ok(mut parsed) = syn::parse2::<Item>(item.clone()) else {
         return item;
     };
-    Turns { private }.visit_item_mut(&mut parsed);
+    let mut turns = Turns {
+        private,
+        open: Vec::new(),
+        looked: false,
+    };
+    turns.visit_item_mut(&mut parsed);
     quote! { #parsed }
 }
 
 struct Turns<'p> {
     private: &'p TokenStream,
+    /// The loops around this place, innermost last.
+    open: Vec<Open>,
+    /// It is in a nest of few turns, which has looked.
+    looked: bool,
+}
+
+struct Open {
+    label: Option<Lifetime>,
+    counts: bool,
 }
 
 impl Turns<'_> {
-    fn turn(&self) -> Stmt {
-        let private = self.private;
-        parse_quote! { #private::turn(); }
+    /// What a loop repeats.
+    fn repeated(&mut self, label: Option<&Label>, counts: bool, body: &mut Block) {
+        self.open.push(Open {
+            label: label.map(|label| label.name.clone()),
+            counts,
+        });
+        self.visit_block_mut(body);
+        self.open.pop();
+        if counts {
+            let private = self.private;
+            // A block keeps the type that the body must have.
+            *body = parse_quote! { { #body #[allow(unreachable_code)] #private::turn(); } };
+        }
+    }
+
+    /// Another function's body, or a closure's.
+    fn apart(&mut self, visit: impl FnOnce(&mut Self)) {
+        let (open, looked) = (std::mem::take(&mut self.open), self.looked);
+        self.looked = false;
+        visit(self);
+        (self.open, self.looked) = (open, looked);
+    }
+
+    /// Whether turns of the loop that a `continue` names count. What is not here, rustc says.
+    fn goes_on_counting(&self, label: Option<&Lifetime>) -> bool {
+        let mut open = self.open.iter().rev();
+        let named = match label {
+            Some(label) => open.find(|open| open.label.as_ref() == Some(label)),
+            None => open.next(),
+        };
+        named.is_some_and(|open| open.counts)
     }
 }
 
@@ -41,37 +89,46 @@ impl VisitMut for Turns<'_> {
 
     fn visit_item_fn_mut(&mut self, function: &mut ItemFn) {
         if function.sig.constness.is_none() {
-            visit_mut::visit_item_fn_mut(self, function);
+            self.apart(|turns| visit_mut::visit_item_fn_mut(turns, function));
         }
     }
 
     fn visit_impl_item_fn_mut(&mut self, function: &mut syn::ImplItemFn) {
         if function.sig.constness.is_none() {
-            visit_mut::visit_impl_item_fn_mut(self, function);
+            self.apart(|turns| visit_mut::visit_impl_item_fn_mut(turns, function));
         }
+    }
+
+    fn visit_expr_closure_mut(&mut self, closure: &mut syn::ExprClosure) {
+        self.apart(|turns| visit_mut::visit_expr_closure_mut(turns, closure));
     }
 
     fn visit_expr_loop_mut(&mut self, l: &mut ExprLoop) {
-        visit_mut::visit_expr_loop_mut(self, l);
-        l.body.stmts.insert(0, self.turn());
+        self.repeated(l.label.as_ref(), true, &mut l.body);
     }
 
     fn visit_expr_while_mut(&mut self, w: &mut ExprWhile) {
-        visit_mut::visit_expr_while_mut(self, w);
-        w.body.stmts.insert(0, self.turn());
+        self.visit_expr_mut(&mut w.cond);
+        self.repeated(w.label.as_ref(), true, &mut w.body);
     }
 
     fn visit_expr_mut(&mut self, e: &mut Expr) {
-        let Expr::ForLoop(f) = e else {
-            return visit_mut::visit_expr_mut(self, e);
-        };
-        if turns_of_nest(f).is_none_or(|turns| turns > FEW) {
-            visit_mut::visit_expr_for_loop_mut(self, f);
-        }
-        let turn = self.turn();
-        match looks(&f.expr) {
-            Looks::Before => *e = parse_quote! { { #turn #f } },
-            Looks::EachTurn => f.body.stmts.insert(0, turn),
+        let private = self.private;
+        match e {
+            Expr::ForLoop(f) => {
+                let (counts, looked) = (counts(f), self.looked);
+                self.looked |= is_few(f);
+                self.visit_expr_mut(&mut f.expr);
+                self.repeated(f.label.as_ref(), counts, &mut f.body);
+                self.looked = looked;
+                if !counts && !looked {
+                    *e = parse_quote! { { #private::look(); #f } };
+                }
+            }
+            Expr::Continue(c) if self.goes_on_counting(c.label.as_ref()) => {
+                *e = parse_quote! { { #private::turn(); #c } };
+            }
+            _ => visit_mut::visit_expr_mut(self, e),
         }
     }
 
@@ -93,25 +150,30 @@ impl VisitMut for Turns<'_> {
 /// Turns that soon are over: a nest of `for` loops that has so few together looks once, before all of them.
 const FEW: u64 = 1 << 16;
 
-/// Where a `for` loop looks.
-enum Looks {
-    /// Before its first turn: over a node's edges, an array, or few numbers.
-    Before,
-    /// In each turn: over numbers, or bits.
-    EachTurn,
+/// Whether each turn of a `for` loop looks and counts, as those of `loop` and `while` do: over numbers, or bits. It does
+/// not over a node's edges, an array, or numbers that are written there, if the loops in it are over soon as well.
+pub(crate) fn counts(f: &ExprForLoop) -> bool {
+    fn over(e: &Expr) -> bool {
+        match e {
+            Expr::Paren(inner) => over(&inner.expr),
+            Expr::Group(inner) => over(&inner.expr),
+            Expr::Range(_) => true,
+            Expr::MethodCall(call) if call.method == "rev" || call.method == "step_by" => {
+                over(&call.receiver)
+            }
+            Expr::MethodCall(call) => call.method == "ones",
+            _ => false,
+        }
+    }
+    match literal_turns(&f.expr) {
+        Some(_) => !is_few(f),
+        None => over(&f.expr),
+    }
 }
 
-fn looks(over: &Expr) -> Looks {
-    match over {
-        Expr::Paren(inner) => looks(&inner.expr),
-        Expr::Group(inner) => looks(&inner.expr),
-        Expr::Range(_) if literal_turns(over).is_none_or(|turns| turns > FEW) => Looks::EachTurn,
-        Expr::MethodCall(call) if call.method == "rev" || call.method == "step_by" => {
-            looks(&call.receiver)
-        }
-        Expr::MethodCall(call) if call.method == "ones" => Looks::EachTurn,
-        _ => Looks::Before,
-    }
+/// Whether a nest of loops says itself that it has few turns together.
+fn is_few(f: &ExprForLoop) -> bool {
+    turns_of_nest(&mut f.clone()).is_some_and(|turns| turns <= FEW)
 }
 
 /// An upper bound of how often the innermost bodies of a loop run, where it and the loops in it say so themselves.
@@ -177,19 +239,51 @@ mod tests {
         assert_eq!(turned(body), quote! { fn f() { #expected } }.to_string());
     }
 
+    /// A body whose turns count.
+    fn counted(body: TokenStream) -> TokenStream {
+        quote! { { { #body } #[allow(unreachable_code)] p::turn(); } }
+    }
+
     #[test]
-    fn loops_look_once_a_turn() {
+    fn loops_count_turns_that_come_to_their_end() {
+        let body = counted(quote! { if done() { break 'a 3; } });
         assert_turned(
             quote! { let x = 'a: loop { if done() { break 'a 3; } }; },
-            quote! { let x = 'a: loop { p::turn(); if done() { break 'a 3; } }; },
+            quote! { let x = 'a: loop #body; },
         );
+        let inner = counted(quote! {});
+        let outer = counted(quote! { while x #inner });
         assert_turned(
             quote! { while let Some(x) = next() { while x {} } },
-            quote! { while let Some(x) = next() { p::turn(); while x { p::turn(); } } },
+            quote! { while let Some(x) = next() #outer },
         );
+        let body = counted(quote! { f(i) });
         assert_turned(
-            quote! { for i in (0..=n).rev().step_by(2) { f(i); } },
-            quote! { for i in (0..=n).rev().step_by(2) { p::turn(); f(i); } },
+            quote! { for i in (0..=n).rev().step_by(2) { f(i) } },
+            quote! { for i in (0..=n).rev().step_by(2) #body },
+        );
+    }
+
+    #[test]
+    fn a_turn_that_goes_on_counts_before() {
+        let inner = counted(quote! {
+            if y { break 'a; }
+            if z { { p::turn(); continue 'a }; }
+            { p::turn(); continue };
+        });
+        let outer = counted(quote! { while x #inner });
+        assert_turned(
+            quote! { 'a: loop { while x { if y { break 'a; } if z { continue 'a; } continue; } } },
+            quote! { 'a: loop #outer },
+        );
+        // Turns over edges do not, nor what belongs to another function.
+        let body = counted(quote! {
+            { p::look(); for e in g.edges(v) { if e { continue; } { p::turn(); continue 'a }; } }
+            let f = |z| { return z; };
+        });
+        assert_turned(
+            quote! { 'a: loop { for e in g.edges(v) { if e { continue; } continue 'a; } let f = |z| { return z; }; } },
+            quote! { 'a: loop #body },
         );
     }
 
@@ -204,12 +298,13 @@ mod tests {
         ] {
             assert_turned(
                 quote! { for i in #short { f(i); } },
-                quote! { { p::turn(); for i in #short { f(i); } } },
+                quote! { { p::look(); for i in #short { f(i); } } },
             );
         }
+        let body = counted(quote! { f(i); });
         assert_turned(
             quote! { for i in 0..4_000_000_000 { f(i); } },
-            quote! { for i in 0..4_000_000_000 { p::turn(); f(i); } },
+            quote! { for i in 0..4_000_000_000 #body },
         );
     }
 
@@ -217,18 +312,23 @@ mod tests {
     fn nests_look_once_where_they_have_few_turns_together() {
         let few =
             quote! { for i in 0..16 { for x in [1, 2] { f(i); } for j in 0..3_000 { f(j); } } };
-        assert_turned(few.clone(), quote! { { p::turn(); #few } });
+        assert_turned(few.clone(), quote! { { p::look(); #few } });
+        let outer = counted(quote! { { p::look(); for j in 0..2 { f(j); } } });
         assert_turned(
             quote! { for i in 0..60_000 { for j in 0..2 { f(j); } } },
-            quote! { { p::turn(); for i in 0..60_000 { { p::turn(); for j in 0..2 { f(j); } } } } },
+            quote! { for i in 0..60_000 #outer },
         );
+        let inner = counted(quote! { f(b); });
+        let outer = counted(quote! { for b in row.ones(v) #inner });
         assert_turned(
             quote! { for i in 0..2 { for b in row.ones(v) { f(b); } } },
-            quote! { { p::turn(); for i in 0..2 { for b in row.ones(v) { p::turn(); f(b); } } } },
+            quote! { for i in 0..2 #outer },
         );
+        let inner = counted(quote! {});
+        let outer = counted(quote! { while f(i) #inner });
         assert_turned(
             quote! { for i in 0..2 { while f(i) {} } },
-            quote! { { p::turn(); for i in 0..2 { while f(i) { p::turn(); } } } },
+            quote! { for i in 0..2 #outer },
         );
     }
 

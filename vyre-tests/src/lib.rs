@@ -25,6 +25,7 @@ pub mod passes;
 pub mod programs;
 pub mod random;
 pub mod sequential;
+pub mod steps;
 
 use std::sync::Arc;
 use std::thread;

@@ -282,7 +282,7 @@ impl Memory for State {
     fn reduce(&mut self, id: ReductionId, bits: u64) {
         self.reductions[id.index()].take_in(bits);
     }
-    fn keep_going(&mut self) -> bool {
-        self.meter.turn()
+    fn keep_going(&mut self, counts: bool) -> bool {
+        self.meter.turn(counts)
     }
 }

@@ -132,6 +132,27 @@ impl Sweeper for State {
     fn meter(&mut self) -> &mut Meter {
         &mut self.meter
     }
+    fn items(&self, wave: WaveId) -> u64 {
+        let items = |f: FrontierId| &self.now[f.index()].columns[0];
+        match self.program.waves[wave.index()].domain {
+            Domain::Once => 1,
+            Domain::Nodes => self.sizes.nodes,
+            Domain::Range(extent) => self.size_of(extent) as u64,
+            Domain::Edges(t) => self.graphs[t.index()].edge_count() as u64,
+            Domain::Items(f) => items(f).len() as u64,
+            Domain::EdgesFrom(t, f) => {
+                let nodes = (0..items(f).len()).filter_map(|at| items(f).get(at));
+                let graph = &self.graphs[t.index()];
+                let steps = nodes.map(|v| 1 + u64::from(graph.degree(v as u32)));
+                steps.sum()
+            }
+            Domain::ListItems(l, new) => {
+                let len = self.lists[l.index()].columns[0].len();
+                let before = if new { self.swept[wave.index()] } else { 0 };
+                (len - before) as u64
+            }
+        }
+    }
     fn sweep(&mut self, wave: WaveId, round: u32) -> Result<(), RunError> {
         let program = Arc::clone(&self.program);
         let Wave { domain, kernel, .. } = program.waves[wave.index()];
@@ -298,5 +319,13 @@ impl Executor for State {
     }
     fn set_stop(&mut self, stop: &Arc<Stop>) {
         self.meter.stop = Some(Arc::clone(stop));
+    }
+    /// One that shuffles tries turns, which would count.
+    fn set_step_limit(&mut self, steps: Option<u64>) -> bool {
+        let counts = self.shuffle.is_none();
+        if counts {
+            self.meter.most_work = steps.unwrap_or(u64::MAX);
+        }
+        counts
     }
 }

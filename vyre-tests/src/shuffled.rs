@@ -172,9 +172,10 @@ impl<'a> Shuffler<'a> {
         registers: &mut Registers<'a>,
         memory: &mut State,
     ) -> Result<End, Fault> {
+        let counts = self.kernel.code[body.start - 1].counts();
         loop {
             match self.through(body.clone(), registers, memory)? {
-                End::Through | End::Turn(0) if memory.keep_going() => {}
+                End::Through | End::Turn(0) if memory.keep_going(counts) => {}
                 End::Through | End::Turn(0) => return Ok(End::Done(0)),
                 End::Turn(out) => return Ok(End::Turn(out - 1)),
                 End::Out(0) => return Ok(End::Through),
@@ -216,7 +217,7 @@ impl<'a> Shuffler<'a> {
             memory.take_back(kept);
             memory.shuffle = ended;
             match result {
-                Ok(End::Through) if memory.keep_going() => {}
+                Ok(End::Through) if memory.keep_going(false) => {}
                 Ok(End::Through) => return Ok(End::Done(0)),
                 Ok(_) => break,
                 Err(faulted) => {

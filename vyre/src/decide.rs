@@ -284,6 +284,8 @@ impl Decider {
         if self.decisions.len() == REMEMBERED {
             self.decisions.pop_front();
         }
+        // Of most sessions there are few.
+        self.decisions.reserve_exact(1);
         self.decisions.push_back(Decision {
             number: self.launches,
             queries: situation.queries,

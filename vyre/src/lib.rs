@@ -190,7 +190,7 @@ pub mod __private {
     pub use vyre_core::run::backend::OpenNative;
     pub use vyre_core::run::outcome::{Outcome, Report};
     pub use vyre_core::run::pass::{IntoTopology, Pass};
-    pub use vyre_core::run::stop::turn;
+    pub use vyre_core::run::stop::{look, turn};
     pub use vyre_core::vir0::module::{
         BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, ScalarId, TopologyId, WaveId,
         here,

@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use vyre_core::cpu::{Native, Vir0, native};
+use vyre_core::cpu::{Native, NativeThreads, Vir0, native};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::backend::{Backend, runnable};
 use vyre_core::run::clock::Clock;
@@ -121,6 +121,25 @@ impl Runtime {
     /// it is for wasm32, a trap aborts the process.
     pub fn native() -> Runtime {
         Runtime::on(Arc::new(Native))
+    }
+
+    /// The CPU, as [`native`](Runtime::native), on as many threads of its own: runs, series and batches of the sessions
+    /// of this runtime and its clones share them. They end with the last of these. Results are the same on any number
+    /// of threads.
+    ///
+    /// ```
+    /// use vyre::Runtime;
+    /// let runtime = Runtime::native_threads(3)?;
+    /// assert_eq!(runtime.to_string(), "native (3 threads)");
+    /// let none = Runtime::native_threads(0).expect_err("no thread runs nothing");
+    /// assert!(none.to_string().starts_with("0 threads are asked for; at least 1 and at most "));
+    /// # Ok::<(), vyre::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `threads` is 0, or more than can be meant; the system does not give them.
+    pub fn native_threads(threads: usize) -> Result<Runtime, Error> {
+        Ok(Runtime::on(Arc::new(NativeThreads::new(threads)?)))
     }
 
     /// The CPU, interpreting the passes' bytecode on one thread: the reference.

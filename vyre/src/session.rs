@@ -677,17 +677,19 @@ impl<P: Pass> Session<P> {
 
     /// The most steps that a run of this session may take from here on, each run of a series and each query of a batch
     /// by itself. One that takes more ends with [`Error::Work`] and hands no results out; the session works
-    /// afterwards. `None`, the default: any number. Unlike time, steps do not depend on how fast a machine is, but what
-    /// counts as one differs by backend:
+    /// afterwards. `None`, the default: any number. Unlike time, steps depend neither on how fast a machine is nor on
+    /// where the session runs, so that the same run always ends the same way.
     ///
-    /// | backend | steps |
-    /// | --- | --- |
-    /// | `vir0` | an item of a sweep, a round, a turn of a loop in a body |
-    /// | `native` | an item of a sweep, a round: loops are the functions' own, so one that does not end is not stopped |
-    /// | `cuda` | not counted |
+    /// A step is an item of a sweep, a round, or a turn of a loop that comes to its end. An edge of a sweep out of a
+    /// frontier is an item, and so is each node of that frontier. Turns of some loops are none, because those are over
+    /// soon: `for` over neighbours, edges or an array, nests of at most 65,536 turns that are written there, what an
+    /// operation on a row of bits does inside, and loops in a `const fn`, in a condition itself and in what a macro takes.
     ///
-    /// Returns false where the session is on a backend that does not count, and nothing is limited there; the limit is
-    /// kept for a side that counts, if the session goes on there. What a pass takes is best found by trying.
+    /// Runs with a limit take longer: on a GPU they are interpreted, without narrow rounds and without pulling; natively
+    /// turns of all loops in the process take longer while one is under way. Without a limit, nothing does.
+    ///
+    /// Returns false where the session is on a backend of somebody else's that does not count, and nothing is limited
+    /// there. What a pass takes is best found by trying.
     ///
     /// ```
     /// use vyre::prelude::*;

@@ -128,7 +128,7 @@ fn plan<P: Pass>(
 
 struct One {
     runtime: Runtime,
-    parked: Option<Parked>,
+    parked: Option<Box<Parked>>,
     refused: Option<String>,
     runs: u64,
 }
@@ -372,7 +372,7 @@ impl Sides {
     /// why is kept, where it cannot be opened.
     pub(crate) fn take<P: Pass>(&mut self, to: usize, here: &dyn Executor) -> Option<Parked> {
         let one = &mut self.all[to];
-        let parked = one.parked.take();
+        let parked = one.parked.take().map(|parked| *parked);
         match parked.map_or_else(|| Parked::lent::<P>(&one.runtime, here), Ok) {
             Ok(parked) => Some(parked),
             Err(e) => {
@@ -384,7 +384,7 @@ impl Sides {
 
     /// The session has left its side, where it had `before`, for another one.
     pub(crate) fn leave(&mut self, before: Parked, to: usize) {
-        self.all[self.at].parked = Some(before);
+        self.all[self.at].parked = Some(Box::new(before));
         self.at = to;
     }
 

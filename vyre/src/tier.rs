@@ -26,9 +26,10 @@ pub enum RoutePolicy {
     Compiled,
     /// The interpreter first. Where the launch policy finds that compiled code pays ([`Policy`]), and runs of the pass
     /// have taken [`compile_after_ns`] so far, it is made beside the runs, and taken between two of them once it is
-    /// there; elsewhere once they have taken [`compile_anyway_after_ns`]. Runs of both are measured, and where compiled code takes longer for the same work, the session goes back.
-    /// What cannot be compiled stays interpreted. Both add floats in the same order. A result that may differ from run
-    /// to run ([`Agreement::Open`]) may do so from one route to the other.
+    /// there; elsewhere once they have taken [`compile_anyway_after_ns`]. Runs of both are measured, and where compiled
+    /// code takes longer for the same work, the session goes back. What cannot be compiled stays interpreted. Both add
+    /// floats in the same order. A result that may differ from run to run ([`Agreement::Open`]) may do so from one route
+    /// to the other.
     ///
     /// [`Policy`]: vyre_core::plan::launch::Policy
     /// [`compile_after_ns`]: vyre_core::plan::thresholds::Thresholds::compile_after_ns
@@ -146,14 +147,12 @@ impl RoutePolicy {
             (RoutePolicy::Auto, Route::Interpreter) => thresholds.compile_anyway_after_ns,
         };
         if so_far_ns < after_ns {
-            let [so_far, after] = [so_far_ns, after_ns].map(|ns| ns as f64 / 1e6);
-            let why = || {
+            let why = (planned == Route::Jit).then(|| {
+                let [so_far, after] = [so_far_ns, after_ns].map(|ns| ns as f64 / 1e6);
                 format!("compiled code wanted once runs have taken {after} ms; {so_far:.3} so far")
-            };
-            return (
-                Route::Interpreter,
-                (planned == Route::Jit).then(|| why().into()),
-            );
+                    .into()
+            });
+            return (Route::Interpreter, why);
         }
         match measured.verdict() {
             Verdict::Take => (Route::Jit, None),

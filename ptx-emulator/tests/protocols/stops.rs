@@ -9,6 +9,9 @@ const ABORT: usize = 160;
 const LOOK_TICKS: usize = 168;
 const ABORTED: usize = 420;
 const FINISHED: usize = 424;
+/// Where an image has the steps that the run may take, and control words those that it took.
+const MOST_STEPS: usize = 176;
+const STEPS: usize = 512;
 
 impl Caught {
     /// Has CTAs read the word whenever they come to it, and not once in so many ticks of a clock.
@@ -88,4 +91,43 @@ fn what_was_stopped_before_it_began_does_nothing() {
     let machine = caught.machine(Rc::new(shipped()), |launch| launch);
     let [short, others] = stops_alike("stop before, 2 CTAs", &caught, machine);
     assert!(short > 0 && others == 0);
+}
+
+/// What a run counts that comes to its end is the same in every order. One that may not take so many steps comes to its end
+/// before, and has counted more than it may: so the host finds the same in every order.
+#[test]
+fn steps_decide_the_same_in_every_order() {
+    let little = little_for_searches();
+    let graph = with_clique(&[(0, 1)]);
+    let mut caught = caught((2, 1), little, |runtime| {
+        let mut session = bfs::Session::new(runtime, &graph).expect("it fits");
+        assert!(session.set_step_limit(Some(1 << 20)));
+        let out = session.run(bfs::Run { source: 0 }).expect("no trap");
+        Some(vec![out.dist])
+    })
+    .expect("it was launched");
+    let control = caught.of_image(CONTROL);
+    let of = |end: &Machine, at: usize| word(&end.memory.bytes(control + at as u64, 8), 0);
+    let total = word(caught.after(control + STEPS as u64, 8), 0);
+    // The nodes, then two rounds of one node each, of which the first has an edge.
+    assert_eq!(total, 28 + (1 + 1 + 1) + (1 + 1));
+    for limit in [total, total - 1, 28] {
+        caught.image()[MOST_STEPS..][..8].copy_from_slice(&limit.to_le_bytes());
+        let machine = caught.machine(Rc::new(shipped()), |launch| launch);
+        let judge = |end: &Machine| {
+            let steps = of(end, STEPS);
+            if of(end, FINISHED) as u32 == 0 {
+                return Err("it ends before the pass".to_owned());
+            }
+            match limit < total {
+                true if steps > limit => Ok(()),
+                false if steps == total => caught.judge(end),
+                _ => Err(format!("it counts {steps} steps, and may take {limit}")),
+            }
+        };
+        told(
+            &format!("{limit} steps of {total}, 2 CTAs"),
+            explore(machine, MOST, &judge),
+        );
+    }
 }

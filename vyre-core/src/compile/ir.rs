@@ -121,7 +121,11 @@ pub enum Stmt {
         otherwise: Block,
     },
     /// Repeats until a `Break` or `Return`.
-    Loop { body: Block },
+    Loop {
+        body: Block,
+        /// Its turns are no steps of work.
+        short: bool,
+    },
     /// Leaves the `depth`-th loop outward, 0 the innermost.
     Break { depth: u32 },
     /// Next turn of the `depth`-th loop outward.
@@ -483,7 +487,7 @@ impl Stmt {
                 f(then);
                 f(otherwise);
             }
-            Stmt::Loop { body } => f(body),
+            Stmt::Loop { body, .. } => f(body),
             Stmt::Assign(..)
             | Stmt::ArrayFill { .. }
             | Stmt::ArrayAssign { .. }

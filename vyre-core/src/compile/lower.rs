@@ -467,7 +467,7 @@ fn remove_empty_branches(insts: &mut Vec<Inst>) {
 fn fits_immediate(slot: Slot, bits: u64) -> bool {
     match slot {
         Slot::D | Slot::OptD => bits as u32 as i32 as i64 as u64 == bits,
-        Slot::W | Slot::OptW | Slot::N => true,
+        Slot::W | Slot::OptW | Slot::N | Slot::Flag => true,
     }
 }
 

@@ -166,7 +166,7 @@ impl<'b> Walk<'_, 'b> {
                     met.truncate(before);
                     self.block(otherwise, met, in_loop)?;
                 }
-                Stmt::Loop { body } => self.block(body, met, true)?,
+                Stmt::Loop { body, .. } => self.block(body, met, true)?,
                 Stmt::PushItem { .. }
                 | Stmt::Push { .. }
                 | Stmt::Assign(..)

@@ -188,11 +188,11 @@ impl<'a> Interpreter<'a> {
                     depth += 1;
                 }
                 Next::Turn(out) => {
-                    if !memory.keep_going() {
-                        return Ok(0);
-                    }
                     depth -= out as usize;
                     pc = self.loops[depth - 1] as usize;
+                    if !memory.keep_going(code[pc].counts()) {
+                        return Ok(0);
+                    }
                 }
                 Next::Out(out) => {
                     depth -= out as usize + 1;

@@ -13,11 +13,78 @@ use crate::run::backend::{Backend, Executor, Holder, Many, Opening, all_limited,
 use crate::run::outcome::Outcome;
 use crate::run::stop::Stop;
 use crate::vir0::module::Program;
+use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The passes' own functions, on all threads.
 pub struct Native;
+
+/// The passes' own functions, on threads of its own.
+pub struct NativeThreads(Arc<ThreadPool>);
+
+impl NativeThreads {
+    /// As many threads as `asked`, which end with this and its executors.
+    ///
+    /// # Errors
+    /// None are asked for, or more than [`native::threads`] makes; the system does not give them.
+    pub fn new(asked: usize) -> Result<NativeThreads, RunError> {
+        let most = native::most_threads();
+        if asked == 0 || asked > most {
+            return Err(RunError::ThreadCount { asked, most });
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(asked).build();
+        let pool = pool.map_err(|e| RunError::Backend(format!("{asked} threads: {e}")))?;
+        Ok(NativeThreads(Arc::new(pool)))
+    }
+
+    fn threads(&self) -> usize {
+        self.0.current_num_threads()
+    }
+}
+
+impl Backend for NativeThreads {
+    fn name(&self) -> &'static str {
+        Native.name()
+    }
+
+    fn device(&self) -> String {
+        native::device(self.threads())
+    }
+
+    fn floor(&self) -> Floor {
+        native::floor(self.threads())
+    }
+
+    fn runs_bytecode(&self) -> bool {
+        Native.runs_bytecode()
+    }
+
+    fn runs_parts(&self) -> bool {
+        Native.runs_parts()
+    }
+
+    fn holder(&self, program: &Program, args: &TopologyArgs<'_>) -> Result<Holder, RunError> {
+        Native.holder(program, args)
+    }
+
+    fn is_host(&self) -> bool {
+        Native.is_host()
+    }
+
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Executor>, RunError> {
+        let mut executor = match opening.native {
+            Some(open) => open(opening.program, opening.topology, opening.allocation)?,
+            None => Vir0.open(opening)?,
+        };
+        executor.set_pool(&self.0);
+        Ok(executor)
+    }
+
+    fn open_many(&self, openings: Vec<Opening<'_>>) -> Result<Box<dyn Many>, RunError> {
+        Apart::open(self, openings, Some(&self.0))
+    }
+}
 
 impl Backend for Native {
     fn name(&self) -> &'static str {
@@ -26,19 +93,13 @@ impl Backend for Native {
 
     fn device(&self) -> String {
         match native::threads() {
-            Ok(1) => "1 thread".to_owned(),
-            Ok(n) => format!("{n} threads"),
+            Ok(threads) => native::device(threads),
             Err(e) => e.to_string(),
         }
     }
 
-    /// A lane of a sweep that the compiler turned into vector code.
     fn floor(&self) -> Floor {
-        Floor {
-            run_ns: 500.0,
-            round_ns: 20.0,
-            item_ns: 0.25 / native::threads().unwrap_or(1) as f64,
-        }
+        native::floor(native::threads().unwrap_or(1))
     }
 
     fn runs_bytecode(&self) -> bool {
@@ -67,7 +128,7 @@ impl Backend for Native {
     }
 
     fn open_many(&self, openings: Vec<Opening<'_>>) -> Result<Box<dyn Many>, RunError> {
-        Apart::open(self, openings)
+        Apart::open(self, openings, None)
     }
 }
 
@@ -111,17 +172,28 @@ impl Backend for Vir0 {
     }
 
     fn open_many(&self, openings: Vec<Opening<'_>>) -> Result<Box<dyn Many>, RunError> {
-        Apart::open(self, openings)
+        Apart::open(self, openings, None)
     }
 }
 
 /// An executor for each topology, on several threads.
-struct Apart(Vec<Box<dyn Executor>>);
+struct Apart {
+    executors: Vec<Box<dyn Executor>>,
+    /// Whose threads; `None`: those of the process.
+    pool: Option<Arc<ThreadPool>>,
+}
 
 impl Apart {
-    fn open(on: &dyn Backend, openings: Vec<Opening<'_>>) -> Result<Box<dyn Many>, RunError> {
+    fn open(
+        on: &dyn Backend,
+        openings: Vec<Opening<'_>>,
+        pool: Option<&Arc<ThreadPool>>,
+    ) -> Result<Box<dyn Many>, RunError> {
         let executors = openings.into_iter().map(|opening| on.open(opening));
-        Ok(Box::new(Apart(executors.collect::<Result<_, _>>()?)))
+        Ok(Box::new(Apart {
+            executors: executors.collect::<Result<_, _>>()?,
+            pool: pool.cloned(),
+        }))
     }
 }
 
@@ -131,28 +203,31 @@ impl Many for Apart {
         queries: &[(usize, Args<'_>)],
         _room: Option<u64>,
     ) -> Vec<Result<Outcome, RunError>> {
-        let mut by_executor: Vec<Vec<usize>> = vec![Vec::new(); self.0.len()];
+        let mut by_executor: Vec<Vec<usize>> = vec![Vec::new(); self.executors.len()];
         for (q, (topology, _)) in queries.iter().enumerate() {
             by_executor[*topology].push(q);
         }
-        let busy = self.0.par_iter_mut().zip(&by_executor);
-        let done = busy.flat_map_iter(|(executor, mine)| {
-            mine.iter().map(|&q| (q, executor.run(&queries[q].1)))
+        let executors = &mut self.executors;
+        let mut done: Vec<_> = native::on(self.pool.as_ref(), || {
+            let busy = executors.par_iter_mut().zip(&by_executor);
+            let done = busy.flat_map_iter(|(executor, mine)| {
+                mine.iter().map(|&q| (q, executor.run(&queries[q].1)))
+            });
+            done.collect()
         });
-        let mut done: Vec<_> = done.collect();
         done.sort_unstable_by_key(|&(q, _)| q);
         done.into_iter().map(|(_, outcome)| outcome).collect()
     }
 
     fn counters(&self) -> Option<Counters> {
-        counters_of(&self.0)
+        counters_of(&self.executors)
     }
 
     fn set_stop(&mut self, stop: &Arc<Stop>) {
-        self.0.iter_mut().for_each(|e| e.set_stop(stop));
+        self.executors.iter_mut().for_each(|e| e.set_stop(stop));
     }
 
     fn set_step_limit(&mut self, steps: Option<u64>) -> bool {
-        all_limited(&mut self.0, steps)
+        all_limited(&mut self.executors, steps)
     }
 }

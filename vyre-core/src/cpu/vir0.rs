@@ -1,7 +1,8 @@
 //! The VIR0 backend: the reference interpreter over the state, one item after another.
 
 use crate::cpu::interp::{Interpreter, Item};
-use crate::cpu::state::{Bodies, HostState, room_for};
+use crate::cpu::state::{Bodies, HostState};
+use crate::dsl::blocks::room_for;
 use crate::dsl::columns::Column;
 use crate::dsl::error::RunError;
 use crate::dsl::record::Rows;
@@ -73,7 +74,7 @@ impl Executor for Vir0Executor {
         };
         let one = |args| {
             let mut results = Outcome::default();
-            let run = self.state.run(args, &mut bodies, Some(&mut results));
+            let run = self.state.run(args, &mut bodies, (&mut results, true));
             run.map(|()| results)
         };
         queries.iter().map(one).collect()
@@ -322,8 +323,8 @@ impl Memory for HostState {
     }
 
     #[inline]
-    fn keep_going(&mut self) -> bool {
-        self.meter.turn()
+    fn keep_going(&mut self, counts: bool) -> bool {
+        self.meter.turn(counts)
     }
 
     #[inline]

@@ -137,6 +137,14 @@ pub enum RunError {
         /// Allowed.
         most: usize,
     },
+    /// No threads are asked for, or more than can be meant.
+    #[error("{asked} threads are asked for; at least 1 and at most {most} can be had")]
+    ThreadCount {
+        /// By the program.
+        asked: usize,
+        /// Allowed.
+        most: usize,
+    },
     /// A result holds more than it was declared to.
     #[error("`{name}` holds {actual_bytes} bytes; its declared capacity is {capacity_bytes}")]
     Capacity {

@@ -4,7 +4,7 @@
 //! rustc's own panics (division by zero, a failed assert, overflow checks) carry no payload of ours, so a panic hook
 //! notes their position. It is installed once, is silent inside lanes and passes everything else to the hook before it.
 
-use crate::run::stop::Signal;
+use crate::run::stop::{Signal, Watch};
 use crate::vir0::subject::{Dimension, Seen};
 use crate::vir0::trap::{Site, TrapKind};
 use std::any::Any;
@@ -16,6 +16,8 @@ thread_local! {
     static LANES: Cell<Lanes> = const { Cell::new(Lanes::None) };
     /// That of the call that this thread has made, or whose lanes it runs.
     static SIGNAL: Cell<Option<&'static Signal>> = const { Cell::new(None) };
+    /// Of lanes whose turns count: those that have come to their end, and how many may.
+    static TURNS: Cell<(u64, u64)> = const { Cell::new((0, u64::MAX)) };
     static PANIC_SITE: RefCell<Option<Site>> = const { RefCell::new(None) };
     static OVERFLOW: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
 }
@@ -103,24 +105,33 @@ impl From<&Location<'_>> for Site {
 }
 
 /// This thread runs lanes until the guard is dropped.
-pub(crate) struct InLane {
+pub(crate) struct InLane<'m> {
     outer: (Lanes, Option<&'static Signal>),
+    /// Where its turns are counted, and what was counted before it.
+    counting: Option<(Watch<'m>, (u64, u64))>,
 }
 
-impl InLane {
+impl<'m> InLane<'m> {
     #[inline]
-    pub(crate) fn enter(lanes: Lanes, signal: Option<&'static Signal>) -> InLane {
+    pub(crate) fn enter(lanes: Lanes, watch: Watch<'m>) -> InLane<'m> {
+        let counting = watch
+            .is_limited()
+            .then(|| (watch, TURNS.replace((0, watch.most_turns()))));
         InLane {
-            outer: (LANES.replace(lanes), SIGNAL.replace(signal)),
+            outer: (LANES.replace(lanes), SIGNAL.replace(watch.signal)),
+            counting,
         }
     }
 }
 
-impl Drop for InLane {
+impl Drop for InLane<'_> {
     #[inline]
     fn drop(&mut self) {
         LANES.set(self.outer.0);
         SIGNAL.set(self.outer.1);
+        if let Some((watch, outer)) = self.counting {
+            watch.take_in(TURNS.replace(outer).0);
+        }
     }
 }
 
@@ -142,6 +153,21 @@ struct Stopped;
 #[inline(never)]
 pub(crate) fn leave_if_raised() {
     if LANES.get() != Lanes::None && SIGNAL.get().is_some_and(Signal::is_raised) {
+        std::panic::resume_unwind(Box::new(Stopped));
+    }
+}
+
+/// A turn of the lane that this thread runs has come to its end. Unwinds out of the lane if its call is to end, or may
+/// not have another turn.
+#[cold]
+#[inline(never)]
+pub(crate) fn count_turn() {
+    if LANES.get() == Lanes::None {
+        return;
+    }
+    let (turns, most) = TURNS.get();
+    TURNS.set((turns + 1, most));
+    if turns >= most || SIGNAL.get().is_some_and(Signal::is_raised) {
         std::panic::resume_unwind(Box::new(Stopped));
     }
 }

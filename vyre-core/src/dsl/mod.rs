@@ -19,6 +19,7 @@
 //! assert_eq!((front.into_items(), found.value(), dist), (vec![1], 1, [0, 1]));
 //! ```
 
+pub(crate) mod blocks;
 pub mod columns;
 pub mod csr;
 pub mod error;

@@ -1,19 +1,20 @@
 //! The types that kernels take as parameters: items, frontiers, lists, rows of bits and reductions.
 
+use crate::dsl::blocks::{Blocks, Room};
 use crate::dsl::columns::{Element, Slice};
 use crate::dsl::fault;
 use crate::dsl::record::Record;
-use crate::dsl::views::{Arrays, Atomic, Sink, from_atomic, into_atomic};
-use crate::run::stop::turn;
+use crate::dsl::views::{Arrays, Atomic, from_atomic, into_atomic};
+use crate::run::stop::look;
 use crate::vir0::exact::{self, Total};
 use crate::vir0::module::{ReduceOp, row_words};
 use crate::vir0::scalar::ScalarType;
 use crate::vir0::subject::Dimension;
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// A node of the pass's node set.
 pub type Node = u32;
@@ -252,7 +253,7 @@ impl Bits {
     /// Clears a row.
     #[track_caller]
     pub fn clear(&self, v: Node) {
-        turn();
+        look();
         for cell in self.row(v) {
             cell.store(0);
         }
@@ -336,7 +337,7 @@ impl Bits {
         w: Node,
         change: impl Fn(&Atomic<u32>, u32) -> bool,
     ) -> bool {
-        turn();
+        look();
         let (to, from) = (self.row(v), other.row(w));
         assert_eq!(self.width, other.width, "rows of one width");
         let mut changed = false;
@@ -349,7 +350,7 @@ impl Bits {
     /// Number of set bits of a row.
     #[track_caller]
     pub fn count(&self, v: Node) -> u32 {
-        turn();
+        look();
         self.row(v).iter().map(|w| w.load().count_ones()).sum()
     }
 
@@ -361,7 +362,7 @@ impl Bits {
         let (mut base, mut word) = (0, 0u32);
         std::iter::from_fn(move || {
             while word == 0 {
-                turn();
+                look();
                 let (k, cell) = words.next()?;
                 (base, word) = (k * 32, cell.load());
             }
@@ -436,6 +437,18 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
+    /// Of what a chunk pushed, keeps what no chunk before it pushed, once all of those have ended. The stamp is the first
+    /// chunk's.
+    pub(crate) fn keep_first<T: Record>(&self, chunk: usize, items: &mut Vec<T>) {
+        items.retain(|item| self.is_first(chunk, item));
+    }
+
+    /// Whether that is so for one item.
+    #[inline]
+    pub(crate) fn is_first<T: Record>(&self, chunk: usize, item: &T) -> bool {
+        self.stamps[item.key() as usize].load(Relaxed) == self.stamp + chunk as u32
+    }
+
     /// Whether neither this chunk nor one before it has pushed the node.
     #[inline]
     fn claims(&self, node: u32) -> bool {
@@ -480,10 +493,22 @@ impl<T: Record> Push<T> {
         }
     }
 
-    /// Into blocks, as far as there is room.
-    pub(crate) fn into_room(nodes: u64, room: Arc<Room>, seen: Option<Seen>) -> Push<T> {
+    /// Into blocks, as far as there is room, where no other chunk runs.
+    pub(crate) fn alone(room: Arc<Room<T>>) -> Push<T> {
         Push {
-            items: Blocks::new(room),
+            items: Blocks::alone(room),
+            ..Push::of_items()
+        }
+    }
+
+    /// Into blocks, as far as there is room beside other chunks; this is the chunk's number.
+    pub(crate) fn shared(
+        nodes: u64,
+        (room, chunk): (Arc<Room<T>>, usize),
+        seen: Option<Seen>,
+    ) -> Push<T> {
+        Push {
+            items: Blocks::shared(room, chunk),
             ..Push::over(Vec::new(), nodes, 0, seen)
         }
     }
@@ -491,7 +516,7 @@ impl<T: Record> Push<T> {
     /// It is one of several of a sweep, each of which goes into blocks.
     #[inline]
     pub(crate) fn is_shared(&self) -> bool {
-        self.items.room.is_some()
+        self.items.is_shared()
     }
 
     /// What was pushed, in order.
@@ -502,12 +527,14 @@ impl<T: Record> Push<T> {
     /// The vector that it was made over, and how many items were refused.
     #[inline]
     pub(crate) fn into_vec(self) -> (Vec<T>, u64) {
-        (self.items.items.into_inner(), self.refused.get())
+        let refused = self.refused.get();
+        (self.items.into_block(), refused)
     }
 
     /// What was pushed, in order and in blocks, and how many items were refused.
     pub(crate) fn into_parts(self) -> (Vec<Vec<T>>, u64) {
-        (self.items.into_blocks(), self.refused.get())
+        let refused = self.refused.get();
+        (self.items.into_blocks(), refused)
     }
 
     /// Makes `item` an item of the frontier's next round. Of a frontier of nodes, traps when it is not a node.
@@ -533,29 +560,13 @@ impl<T: Record> Push<T> {
     /// An item was refused for want of memory, not because the limit was reached.
     #[inline]
     pub(crate) fn is_starved(&self) -> bool {
-        match &self.items.room {
-            Some(room) => room.is_starved(),
-            None => self.refused.get() > 0 && self.items.items.len() < self.items.limit,
-        }
+        self.refused.get() > 0 && self.items.is_starved()
     }
 
     /// Nothing more comes.
+    #[inline]
     pub(crate) fn end(&mut self) {
-        self.items.settle();
-    }
-
-    /// Drops what a chunk before this one has pushed as well, once all of them are done.
-    pub(crate) fn settle(&mut self) {
-        if let Some(seen) = &self.seen
-            && !seen.alone
-        {
-            let first = |item: &T| seen.stamps[item.key() as usize].load(Relaxed) == seen.stamp;
-            if let Some(full) = self.items.full.get_mut() {
-                let blocks = full.blocks.get_mut().iter_mut();
-                blocks.for_each(|block| block.retain(first));
-            }
-            self.items.items.get_mut().retain(first);
-        }
+        self.items.end();
     }
 }
 
@@ -570,74 +581,6 @@ pub struct Append<T> {
     refused: Cell<u64>,
 }
 
-/// Items in order: in one block, or in as many as there is room for. A vector that doubles would hold three times what
-/// it has to.
-#[derive(Debug)]
-struct Blocks<T> {
-    /// The block that is being filled.
-    items: Sink<T>,
-    /// Its items at most, where there is no other.
-    limit: usize,
-    /// Where further blocks come from; `None`: there is one.
-    room: Option<Arc<Room>>,
-    /// What has been filled. It is apart because each round of a narrow search makes such a thing, and fills no block.
-    full: OnceCell<Box<Full<T>>>,
-}
-
-/// Blocks that are full.
-#[derive(Debug)]
-struct Full<T> {
-    blocks: RefCell<Vec<Vec<T>>>,
-    /// Items in them.
-    items: Cell<u64>,
-}
-
-/// What the chunks of a sweep may push or append together, whoever of them comes first.
-#[derive(Debug, Default)]
-pub(crate) struct Room {
-    left: AtomicUsize,
-    starved: AtomicBool,
-}
-
-impl Room {
-    /// Items of a block, at most.
-    const BLOCK: usize = 1024;
-    /// Of the first.
-    const FIRST: usize = 16;
-
-    /// Makes room for `items` of the next sweep, by `threads` at a time: each has at most a block that is not full.
-    pub(crate) fn reset(&self, items: usize, threads: usize) {
-        let slack = threads.saturating_mul(Room::BLOCK);
-        self.left.store(items.saturating_add(slack), Relaxed);
-        self.starved.store(false, Relaxed);
-    }
-
-    /// Takes room for `wanted` items, or for those that are left.
-    fn draw(&self, wanted: usize) -> usize {
-        let mut left = self.left.load(Relaxed);
-        loop {
-            let drawn = wanted.min(left);
-            let after = left - drawn;
-            match self
-                .left
-                .compare_exchange_weak(left, after, Relaxed, Relaxed)
-            {
-                Ok(_) => return drawn,
-                Err(now) => left = now,
-            }
-        }
-    }
-
-    fn give(&self, items: usize) {
-        self.left.fetch_add(items, Relaxed);
-    }
-
-    /// There was no memory.
-    pub(crate) fn is_starved(&self) -> bool {
-        self.starved.load(Relaxed)
-    }
-}
-
 impl<T: Record> Append<T> {
     /// An append of its own, outside a session.
     pub fn new() -> Append<T> {
@@ -648,12 +591,22 @@ impl<T: Record> Append<T> {
         }
     }
 
-    /// Into blocks, as far as there is room.
+    /// Into blocks, as far as there is room, where no other chunk runs. `first` is the slot of the first item.
     #[inline]
-    pub(crate) fn into_room(first: u32, room: Arc<Room>) -> Append<T> {
+    pub(crate) fn alone(first: u32, room: Arc<Room<T>>) -> Append<T> {
         Append {
-            items: Blocks::new(room),
+            items: Blocks::alone(room),
             first,
+            refused: Cell::new(0),
+        }
+    }
+
+    /// Into blocks, as far as there is room beside other chunks; this is the chunk's number. Slots mean nothing.
+    #[inline]
+    pub(crate) fn shared(room: Arc<Room<T>>, chunk: usize) -> Append<T> {
+        Append {
+            items: Blocks::shared(room, chunk),
+            first: 0,
             refused: Cell::new(0),
         }
     }
@@ -665,12 +618,13 @@ impl<T: Record> Append<T> {
 
     /// What was appended, in order and in blocks, and how many items were refused.
     pub(crate) fn into_parts(self) -> (Vec<Vec<T>>, u64) {
-        (self.items.into_blocks(), self.refused.get())
+        let refused = self.refused.get();
+        (self.items.into_blocks(), refused)
     }
 
     /// Nothing more comes.
     pub(crate) fn end(&mut self) {
-        self.items.settle();
+        self.items.end();
     }
 
     /// Appends an item; its slot in the list.
@@ -681,102 +635,6 @@ impl<T: Record> Append<T> {
             self.refused.set(self.refused.get() + 1);
         }
         self.first.wrapping_add(before as u32)
-    }
-}
-
-impl<T: Copy> Blocks<T> {
-    /// One block, and never another.
-    #[inline]
-    fn one(items: Vec<T>, limit: usize) -> Blocks<T> {
-        Blocks {
-            items: Sink::new(items),
-            limit,
-            room: None,
-            full: OnceCell::new(),
-        }
-    }
-
-    /// As many blocks as there is room for.
-    #[inline]
-    fn new(room: Arc<Room>) -> Blocks<T> {
-        Blocks {
-            room: Some(room),
-            ..Blocks::one(Vec::new(), 0)
-        }
-    }
-
-    #[inline]
-    fn len(&self) -> u64 {
-        let before = self.full.get().map_or(0, |full| full.items.get());
-        before + self.items.len() as u64
-    }
-
-    fn into_blocks(self) -> Vec<Vec<T>> {
-        let full = self.full.into_inner();
-        let mut blocks = full.map_or_else(Vec::new, |full| full.blocks.into_inner());
-        if self.items.len() > 0 {
-            blocks.push(self.items.into_inner());
-        }
-        blocks
-    }
-
-    /// Gives the memory back that the last block does not need.
-    #[inline]
-    fn settle(&mut self) {
-        if let Some(room) = &self.room {
-            let items = self.items.get_mut();
-            room.give(items.capacity() - items.len());
-            items.shrink_to_fit();
-        }
-    }
-
-    /// Appends an item; false where there is no room, or no memory.
-    #[inline]
-    fn put(&self, item: T) -> bool {
-        self.items.put(item) || self.put_slowly(item)
-    }
-
-    /// The same where the block has no memory for it.
-    #[cold]
-    #[inline(never)]
-    fn put_slowly(&self, item: T) -> bool {
-        match &self.room {
-            None => self.items.grow(self.limit) && self.items.put(item),
-            Some(room) => self.begin_block(room) && self.items.put(item),
-        }
-    }
-
-    /// Begins the next block; false where there is no room, or no memory.
-    fn begin_block(&self, room: &Room) -> bool {
-        let wanted = 2 * self.items.len().clamp(Room::FIRST / 2, Room::BLOCK / 2);
-        let drawn = room.draw(wanted);
-        if drawn == 0 {
-            return false;
-        }
-        let (mut block, before) = (Vec::new(), self.len());
-        let has_memory = block.try_reserve_exact(drawn).is_ok()
-            && (before == 0 || self.full().blocks.borrow_mut().try_reserve(1).is_ok());
-        if !has_memory {
-            room.give(drawn);
-            room.starved.store(true, Relaxed);
-            return false;
-        }
-        let last = self.items.replace(block);
-        if before > 0 {
-            let full = self.full();
-            full.items.set(before);
-            full.blocks.borrow_mut().push(last);
-        }
-        true
-    }
-
-    fn full(&self) -> &Full<T> {
-        self.full.get_or_init(|| {
-            Box::new(Full {
-                blocks: RefCell::default(),
-                items: Cell::new(0),
-            })
-        })
     }
 }
 

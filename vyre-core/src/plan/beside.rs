@@ -8,20 +8,32 @@
 //! | | a stamp a node of a `unique` frontier |
 //! | | what the parts of a local fixpoint are copied to |
 //! | native | of a sweep that may pull two bits a node, and without a reverse graph a number a node to look for one |
-//! | | a state for each chunk of a sweep |
+//! | | where each chunk of a sweep begins, and its state: what it pushes and appends is in the room of the first row |
 //! | a device | of sweeps that may pull three bits a node |
 
 use super::device;
-use super::footprint::{ALONE, CHUNK, INDEX_BYTES, MOST_PARTS_AT_ONCE, Target};
+use super::footprint::{ALONE, BLOCK, CHUNK, INDEX_BYTES, MOST_PARTS_AT_ONCE, PULLERS, Target};
 use super::pull;
+use crate::vir0::exact;
 use crate::vir0::local::{Local, locals};
 use crate::vir0::module::{
-    Buffer, Domain, Extent, Frontier, List, Program, Role, put_together_bytes,
+    Access, Buffer, Domain, Extent, Frontier, List, Mode, Program, ReduceOp, Resource, Role, Wave,
+    put_together_bytes,
 };
 use crate::vir0::sizes::{PartSizes, Sizes};
 
-/// What a chunk has beside what it pushes and appends, at most.
-const CHUNK_BYTES: u64 = 512;
+/// What a chunk of a sweep has whatever its wave does: a fault.
+const CHUNK_BYTES: u64 = 128;
+/// Where a chunk of a frontier's edges begins, while that is found.
+const CUT_BYTES: u64 = 168;
+/// Its part of a buffer.
+const PART_BYTES: u64 = 16;
+/// For a frontier or list that it adds to, beside the items.
+pub(crate) const ADDS_BYTES: u64 = 288;
+/// The same for each field of the items.
+const FIELD_BYTES: u64 = 32;
+/// Of a block of items that chunks add, at most [`BLOCK`] of them.
+const BLOCK_BYTES: u64 = 72;
 
 /// Bytes of all of it, with as little as nothing where a length is not known. It never falls as sizes grow.
 pub(super) fn beside_bytes(program: &Program, sizes: &Sizes, target: Target<'_>) -> u64 {
@@ -109,13 +121,65 @@ impl Beside<'_> {
         }))
     }
 
-    /// States of the chunks of the largest sweep.
+    /// The chunks of the sweep that has most of them, and their states.
     fn chunks(&self) -> u64 {
         let waves = self.program.waves.iter();
-        let swept = waves.map(|wave| wave.domain.most_items(self.program, |e| self.len(e)));
-        let shared = swept.filter(|&lanes| lanes > ALONE as u64).max();
-        let chunks = shared.unwrap_or(0).div_ceil(CHUNK as u64);
-        chunks.saturating_mul(CHUNK_BYTES)
+        waves.map(|wave| self.chunks_of(wave)).max().unwrap_or(0)
+    }
+
+    fn chunks_of(&self, wave: &Wave) -> u64 {
+        let lanes = wave.domain.most_items(self.program, |e| self.len(e));
+        if lanes <= ALONE as u64 {
+            return 0;
+        }
+        let mut chunks = lanes.div_ceil(CHUNK as u64);
+        if pull::claim(self.program, wave).is_some() {
+            chunks = chunks.max(self.sizes.nodes.div_ceil(PULLERS as u64));
+        }
+        let (mut each, mut blocks) = (CHUNK_BYTES, 0u64);
+        if let Domain::EdgesFrom(..) = wave.domain {
+            each += CUT_BYTES;
+        }
+        for access in &wave.accesses {
+            let (bytes, capacity) = self.chunk_bytes(access);
+            each += bytes;
+            blocks = blocks.saturating_add(capacity / BLOCK as u64);
+        }
+        let blocks = blocks.saturating_mul(BLOCK_BYTES);
+        chunks.saturating_mul(each).saturating_add(blocks)
+    }
+
+    /// What an access takes of each chunk, and how many items chunks may add by it.
+    fn chunk_bytes(&self, access: &Access) -> (u64, u64) {
+        let adds = matches!(access.mode, Mode::Update(_) | Mode::Write);
+        match access.resource {
+            Resource::Topology(_) => (0, 0),
+            Resource::Buffer(_) => (PART_BYTES, 0),
+            Resource::Frontier(f) if adds => {
+                let frontier = &self.program.frontiers[f.index()];
+                let fields = FIELD_BYTES * frontier.fields.len() as u64;
+                (ADDS_BYTES + fields, self.len(frontier.capacity))
+            }
+            Resource::List(l) if adds => {
+                let list = &self.program.lists[l.index()];
+                let fields = FIELD_BYTES * list.fields.len() as u64;
+                (ADDS_BYTES + fields, self.len(list.capacity))
+            }
+            Resource::Frontier(_) | Resource::List(_) => (0, 0),
+            Resource::Reduction(r) => {
+                let reduction = &self.program.reductions[r.index()];
+                let words = match reduction.op {
+                    ReduceOp::ExactSum => exact::words(reduction.scalar).unwrap_or(0) as u64,
+                    ReduceOp::Sum
+                    | ReduceOp::Min
+                    | ReduceOp::Max
+                    | ReduceOp::Or
+                    | ReduceOp::And => 2,
+                };
+                let bytes = 8 * words;
+                (bytes, 0)
+            }
+        }
     }
 
     /// What the states take on which parts of local fixpoints are run, `at_once` of them at a time.

@@ -358,3 +358,7 @@ pub(crate) const MOST_PARTS_AT_ONCE: usize = 256;
 pub(crate) const ALONE: usize = 8192;
 /// Items or edges of a chunk of a larger sweep.
 pub(crate) const CHUNK: usize = 4096;
+/// Nodes of a chunk of a sweep that pulls; a multiple of 64.
+pub(crate) const PULLERS: usize = 2048;
+/// Items of a block of what chunks add, at most.
+pub(crate) const BLOCK: usize = 4096;

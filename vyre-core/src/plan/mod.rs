@@ -22,6 +22,7 @@
 //! | [`heat`] | which of a pass's opcodes and kernels have its runs executed most? |
 //! | [`launch`] | how many workers, which frontier form, interpreter or compiled code, how much room for results? |
 //! | [`pull`] | may a sweep over a frontier's edges pull? |
+//! | [`shaders`] | which waves can be shaders, target by target, and why not the others? |
 //! | [`compact`] | which results are read back, and how? |
 //! | [`session`] | what does keeping the graph resident take and avoid? |
 //! | [`side`] | which of several backends gets a session's next run? |
@@ -47,7 +48,7 @@
 
 pub mod arena;
 pub mod barrier;
-mod beside;
+pub(crate) mod beside;
 pub mod budget;
 #[cfg(feature = "exec")]
 pub mod cache;
@@ -75,6 +76,8 @@ pub mod pull;
 #[cfg(feature = "exec")]
 pub mod route;
 pub mod session;
+#[cfg(feature = "exec")]
+pub mod shaders;
 #[cfg(feature = "exec")]
 pub mod show;
 #[cfg(feature = "exec")]

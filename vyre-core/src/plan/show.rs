@@ -5,7 +5,7 @@
 use crate::plan::budget::{Backend, limits};
 use crate::plan::footprint::{Target, Wide, wide};
 use crate::plan::lives::Life;
-use crate::plan::{check, device, pull};
+use crate::plan::{check, device, pull, shaders};
 use crate::vir0::disasm::class;
 use crate::vir0::find::loops;
 use crate::vir0::fingerprint::Fingerprint;
@@ -109,7 +109,12 @@ fn show(p: &Program, f: &mut String) -> fmt::Result {
     if !loops.is_empty() {
         write!(f, "\n{loops}")?;
     }
-    show_memory(p, &sizes, f)
+    show_memory(p, &sizes, f)?;
+    writeln!(f, "\nshaders")?;
+    for line in shaders::lines(p).lines() {
+        writeln!(f, "  {line}")?;
+    }
+    Ok(())
 }
 
 /// The loops of bodies, a line each under a heading, or nothing where there are none: those whose turns can go in any

@@ -569,6 +569,9 @@ pub trait Executor: Send {
         None
     }
 
+    /// On a CPU, runs go on the threads of this pool from here on.
+    fn set_pool(&mut self, _pool: &Arc<rayon::ThreadPool>) {}
+
     /// Tells the progress of runs to come there, if the backend tells.
     fn set_progress(&mut self, _progress: Arc<Progress>) {}
 
@@ -578,8 +581,10 @@ pub trait Executor: Send {
     /// call goes on to its end.
     fn set_stop(&mut self, _stop: &Arc<Stop>) {}
 
-    /// The most steps that a run may take from here on; `None`: any number. What a step is, the backend says; one that
-    /// takes more ends with [`RunError::Work`]. False where the backend does not count.
+    /// The most steps that a run may take from here on; `None`: any number. A step is an item of a sweep, a node of a
+    /// frontier whose edges are swept, a round, or a turn that comes to its end of a loop that counts
+    /// ([`Word::counts`](crate::vir0::isa::Word::counts)). A run that takes more ends with [`RunError::Work`], and that
+    /// goes before a trap of the group in which it took them. False where the backend does not count.
     fn set_step_limit(&mut self, _steps: Option<u64>) -> bool {
         false
     }

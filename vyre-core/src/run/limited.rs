@@ -54,6 +54,7 @@ impl Limits {
         backend: &dyn Backend,
         mut opening: Opening<'_>,
     ) -> Result<Box<dyn Executor>, RunError> {
+        Arc::make_mut(&mut opening.program).count_all_turns();
         let program = Arc::clone(&opening.program);
         check_topology(&program, opening.topology)?;
         let mut takes = Sizing {

@@ -16,7 +16,7 @@ pub use crate::dsl::fault::Fault;
 use crate::run::backend::{Progress, runnable};
 use crate::run::clock::Instant;
 use crate::run::outcome::WaveTime;
-use crate::run::stop::{Signal, Stop};
+use crate::run::stop::{Stop, Watch};
 use crate::vir0::group::{ended_at, groups_of};
 use crate::vir0::isa::{Op, Word};
 use crate::vir0::module::{
@@ -27,7 +27,7 @@ use crate::vir0::sizes::Sizes;
 use crate::vir0::subject::{Failed, Seen, item_type, subject_of, unfinished};
 use crate::vir0::trap::{self, Site, Trap, TrapKind, WHOLE_WAVE};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// What the host tells a backend to do, step by step. [`follow`] calls it in the order of the schedule.
 ///
@@ -189,7 +189,7 @@ pub struct Meter {
     pub progress: Arc<Progress>,
     /// Whether the run is to end, where somebody can say so.
     pub stop: Option<Arc<Stop>>,
-    /// Items of sweeps, rounds, and turns of loops in bytecode that it may take; `u64::MAX`: they are not counted.
+    /// Steps that it may take, which are items of sweeps, rounds, and turns of loops that count; `u64::MAX`: any number.
     pub most_work: u64,
     /// What of it is left.
     work_left: u64,
@@ -199,6 +199,8 @@ pub struct Meter {
     looked: u32,
     /// A sweep or a condition was left before its end, because the run is to end.
     is_cut: AtomicBool,
+    /// Turns that lanes have counted in this sweep, or condition.
+    turned: AtomicU64,
     /// Sweeps are timed.
     pub time_waves: bool,
     /// Those of the last run, by wave, where they were.
@@ -216,6 +218,7 @@ impl Default for Meter {
             is_spent: false,
             looked: 0,
             is_cut: AtomicBool::new(false),
+            turned: AtomicU64::new(0),
             time_waves: false,
             wave_times: Vec::new(),
         }
@@ -267,6 +270,7 @@ impl Meter {
         self.is_spent = false;
         self.looked = 0;
         *self.is_cut.get_mut() = false;
+        *self.turned.get_mut() = 0;
         self.wave_times.clear();
         if self.time_waves {
             self.wave_times.resize(waves, WaveTime::default());
@@ -274,7 +278,7 @@ impl Meter {
         self.progress.begin();
     }
 
-    fn is_limited(&self) -> bool {
+    pub(crate) fn is_limited(&self) -> bool {
         self.most_work < u64::MAX
     }
 
@@ -284,14 +288,17 @@ impl Meter {
         self.unspent()
     }
 
-    /// What lanes look at.
-    pub(crate) fn signal(&self) -> Option<&'static Signal> {
-        self.stop.as_ref().map(|stop| stop.signal())
-    }
-
-    /// What says that a sweep was cut short.
-    pub(crate) fn cut(&self) -> &AtomicBool {
-        &self.is_cut
+    /// What lanes look at, and where they count.
+    pub(crate) fn watch(&self) -> Watch<'_> {
+        Watch {
+            signal: self.stop.as_ref().map(|stop| stop.signal()),
+            cut: &self.is_cut,
+            turned: &self.turned,
+            work_left: match self.is_limited() {
+                true => self.work_left,
+                false => u64::MAX,
+            },
+        }
     }
 
     /// The run goes on; otherwise it ends here, between sweeps.
@@ -312,20 +319,21 @@ impl Meter {
     }
 
     /// The sweep, or the condition, came to its end; otherwise the run ends here.
-    fn whole(&self) -> Result<(), RunError> {
-        self.unspent()?;
+    fn whole(&mut self) -> Result<(), RunError> {
+        let turned = std::mem::take(self.turned.get_mut());
+        self.spend(turned)?;
         match &self.stop {
             Some(stop) if self.is_cut.load(Relaxed) => stop.why().map_or(Ok(()), Err),
             _ => Ok(()),
         }
     }
 
-    /// One turn of a loop in bytecode; false when there is no work left, or the run is to end: then the sweep is to be
-    /// cut short.
+    /// One turn of a loop in bytecode, which is a step or not; false when there are no steps left, or the run is to end:
+    /// then the sweep is to be cut short.
     #[inline]
-    pub fn turn(&mut self) -> bool {
-        self.is_spent |= self.work_left == 0;
-        self.work_left = self.work_left.saturating_sub(1);
+    pub fn turn(&mut self, counts: bool) -> bool {
+        self.is_spent |= counts && self.work_left == 0;
+        self.work_left = self.work_left.saturating_sub(counts.into());
         !self.is_spent && self.item()
     }
 

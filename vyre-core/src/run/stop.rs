@@ -2,7 +2,7 @@
 //!
 //! A session has a [`Stop`], which its executors look at, and hands out [`Canceller`]s. Whether its call is to end is one
 //! word, so that a look costs a load. Loops of the passes' own functions look at [`turn`], which reads one word of the
-//! whole process: only while some call is to end, or has its looks counted, do they ask whether it is theirs.
+//! whole process: only while some call is to end, or has its looks or turns counted, do they ask whether it is theirs.
 
 use crate::dsl::error::RunError;
 use crate::dsl::fault;
@@ -26,7 +26,7 @@ const COUNTED: u32 = 16;
 /// The call under way counts in [`LOOKING`].
 const LOOKS: u32 = 32;
 
-/// Calls under way whose loops have to look, in the whole process.
+/// Calls under way whose loops have to look or to count, in the whole process.
 static LOOKING: AtomicU32 = AtomicU32::new(0);
 
 /// What says whether a call is to end. Signals are never freed, so that a thread can name the one of its call without
@@ -141,12 +141,77 @@ impl fmt::Debug for Signal {
     }
 }
 
-/// A turn of a loop in a pass's own function. Where the call that it belongs to is to end, this unwinds out of the
-/// lane. Outside of lanes, and where panics abort, it does nothing.
+/// A turn of a loop in a pass's own function has come to its end. Where the call that it belongs to is to end, or has
+/// had all of its turns, this unwinds out of the lane. Outside of lanes, and where panics abort, it does nothing.
 #[inline(always)]
 pub fn turn() {
     if cfg!(panic = "unwind") && LOOKING.load(Ordering::Relaxed) != 0 {
+        fault::count_turn();
+    }
+}
+
+/// The same between turns.
+#[inline(always)]
+pub fn look() {
+    if cfg!(panic = "unwind") && LOOKING.load(Ordering::Relaxed) != 0 {
         fault::leave_if_raised();
+    }
+}
+
+/// As long as it is there, loops look, because a run's turns are counted.
+pub(crate) struct Looking(());
+
+impl Looking {
+    pub(crate) fn begin() -> Looking {
+        LOOKING.fetch_add(1, Ordering::SeqCst);
+        Looking(())
+    }
+}
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        LOOKING.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// What the lanes of a sweep look at, and where they count their turns.
+#[derive(Clone, Copy)]
+pub(crate) struct Watch<'m> {
+    pub(crate) signal: Option<&'static Signal>,
+    /// What is told of lanes that were left out.
+    pub(crate) cut: &'m AtomicBool,
+    /// Turns of the sweep so far.
+    pub(crate) turned: &'m AtomicU64,
+    /// Steps that the run had left when the sweep began; `u64::MAX`: they are not counted.
+    pub(crate) work_left: u64,
+}
+
+impl Watch<'_> {
+    /// Whether the sweep is to end here: no lane begins any more.
+    #[inline]
+    pub(crate) fn has_ended(&self) -> bool {
+        let spent = self.is_limited() && self.turned.load(Ordering::Relaxed) > self.work_left;
+        let ended = spent || self.signal.is_some_and(Signal::is_raised);
+        if ended {
+            self.cut.store(true, Ordering::Relaxed);
+        }
+        ended
+    }
+
+    #[inline]
+    pub(crate) fn is_limited(&self) -> bool {
+        self.work_left < u64::MAX
+    }
+
+    /// Turns that one thread's lanes may have from here on: with one more, there are more than the run has left.
+    pub(crate) fn most_turns(&self) -> u64 {
+        let turned = self.turned.load(Ordering::Relaxed);
+        self.work_left.saturating_sub(turned)
+    }
+
+    /// One thread's lanes have had so many.
+    pub(crate) fn take_in(&self, turns: u64) {
+        self.turned.fetch_add(turns, Ordering::Relaxed);
     }
 }
 

@@ -207,6 +207,7 @@ fn instruction(program: &Program, kernel: &Kernel, row: &Row, word: Word) -> Str
     let is_float = row.mnemonic.contains(".f32") && !row.mnemonic.starts_with("cvt");
     let operand = |byte: u8, slot: Slot| match slot {
         Slot::N => None,
+        Slot::Flag => (byte != 0).then(|| "short".to_owned()),
         Slot::W | Slot::OptW if byte < UNIFORM_BASE => Some(format!("r{byte}")),
         Slot::D | Slot::OptD if byte < UNIFORM_BASE => {
             Some(format!("r{byte}:{}", u16::from(byte) + 1))

@@ -29,8 +29,9 @@ mod turn;
 mod values;
 
 use super::flow::{self, BlockKind, Rows, live_in, op, uses, writes};
-use super::isa::{IMM, Imm, Kind, Op, UNIFORM_BASE, Word};
-use super::module::{BufferId, Kernel, Program, Role};
+use super::isa::{IMM, Imm, Op, UNIFORM_BASE, Word};
+use super::module::{BufferId, Kernel, Program, Resource, Role};
+use super::subject::accessed;
 use super::trap::Site;
 
 /// A loop of a kernel.
@@ -347,29 +348,14 @@ pub fn overwritten(program: &Program) -> Vec<BufferId> {
     let is_inside = |pc: usize| blocks.iter().any(|block| block.holds(pc));
     let is_overwritten = |id: BufferId| {
         for (pc, word) in kernel.code.iter().enumerate() {
+            let of_buffer = matches!(accessed(word), Some((_, Resource::Buffer(b))) if b == id);
             match op(word) {
                 Op::Ret => return false,
-                Op::St8 | Op::St32 | Op::St64
-                    if word.imm == id.index() as u32 && word.a == item && !is_inside(pc) =>
-                {
+                Op::St8 | Op::St32 | Op::St64 if of_buffer && word.a == item && !is_inside(pc) => {
                     return true;
                 }
-                other => {
-                    let is_buffer = match other.row().imm {
-                        Imm::Resource(kind) => matches!(
-                            kind,
-                            Kind::Buffer8
-                                | Kind::Buffer32
-                                | Kind::Buffer64
-                                | Kind::BufferOf(_)
-                                | Kind::Buffer
-                        ),
-                        _ => false,
-                    };
-                    if is_buffer && word.imm == id.index() as u32 {
-                        return false;
-                    }
-                }
+                _ if of_buffer => return false,
+                _ => {}
             }
         }
         false

@@ -95,7 +95,7 @@ pub fn op(word: &Word) -> Op {
 /// Rows of an operand; none where it is a uniform, an immediate or no operand.
 pub fn rows_of(slot: Slot, byte: u8) -> Rows {
     let width = match slot {
-        Slot::N => return Rows::NONE,
+        Slot::N | Slot::Flag => return Rows::NONE,
         Slot::W | Slot::OptW => 1,
         Slot::D | Slot::OptD => 2,
     };

@@ -89,6 +89,11 @@ impl Word {
         self.imm as u16
     }
 
+    /// Of a `loop`: whether each of its turns that comes to its end is a step of work.
+    pub const fn counts(self) -> bool {
+        self.a == 0
+    }
+
     /// The resource id: high 16 bits of `imm` in [`Imm::Resource`] and [`Imm::ResourceThird`] words.
     pub const fn resource(self) -> u16 {
         (self.imm >> 16) as u16
@@ -108,6 +113,8 @@ pub enum Slot {
     OptW,
     /// A 64-bit destination that may be [`IMM`]: result unused.
     OptD,
+    /// No operand: 1 says what the word's meaning says, 0 that it is not so.
+    Flag,
 }
 
 /// What the immediate of an opcode is.
@@ -385,7 +392,7 @@ macro_rules! for_each_op {
             0xe0 If "if" N W N (Target) No "lanes with a != 0 go on; imm = matching else or endif";
             0xe1 Else "else" N N N (Target) No "the other lanes of the if; imm = matching endif";
             0xe2 EndIf "endif" N N N (N) No "lanes of both branches go on";
-            0xe3 Loop "loop" N N N (Target) No "repeat until no lane is left; imm = word after endloop";
+            0xe3 Loop "loop" N Flag N (Target) No "repeat until no lane is left; imm = word after endloop; a: its turns are no steps of work";
             0xe4 EndLoop "endloop" N N N (Target) No "next turn; imm = matching loop";
             0xe5 Break "break" N N N (Depth) No "leave the loop";
             0xe6 BreakIf "break.if" N W N (Depth) No "leave the loop where a != 0";
@@ -474,6 +481,7 @@ pub fn markdown_table() -> String {
         Slot::D => "d",
         Slot::OptW => "w?",
         Slot::OptD => "d?",
+        Slot::Flag => "flag",
     };
     let kind = |kind| match kind {
         Kind::Buffer8 => "1-byte buffer".to_owned(),

@@ -202,9 +202,11 @@ pub trait Memory {
         let _ = (reduction, bits);
     }
 
-    /// Asked at the end of every turn of a loop; `false` abandons the item (cancelled runs, step limits of tests).
+    /// Asked at the end of every turn of a loop, which is a step of work if it counts ([`Word::counts`]); `false`
+    /// abandons the item (runs that are to end, step limits).
     #[inline(always)]
-    fn keep_going(&mut self) -> bool {
+    fn keep_going(&mut self, counts: bool) -> bool {
+        let _ = counts;
         true
     }
 }

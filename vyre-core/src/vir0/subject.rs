@@ -18,7 +18,7 @@ use crate::vir0::sizes::Sizes;
 use crate::vir0::trap::{Subject, TrapKind};
 
 /// What a word of a kernel accesses, except reductions, which have no size.
-fn resource(word: &Word) -> Option<(Op, Resource)> {
+pub(super) fn accessed(word: &Word) -> Option<(Op, Resource)> {
     let op = Op::from_code(word.op)?;
     let (Imm::Resource(kind) | Imm::ResourceThird(kind) | Imm::Field(kind, _)) = op.row().imm
     else {
@@ -127,7 +127,7 @@ pub fn subject_of(
     };
     let mut found: Option<Subject> = None;
     for (pc, _) in kernel.sites.iter().filter(|&&(_, s)| here(s)) {
-        let Some((op, resource)) = kernel.code.get(*pc as usize).and_then(resource) else {
+        let Some((op, resource)) = kernel.code.get(*pc as usize).and_then(accessed) else {
             continue;
         };
         let size = match kind {

@@ -28,6 +28,7 @@
 //! ```
 
 use crate::vir0::container::{DecodeError, decode};
+use crate::vir0::isa::Op;
 use crate::vir0::manifest::Stale;
 use crate::vir0::module::{Agreement, Program};
 use crate::vir0::verify::{VerifyError, verify};
@@ -158,6 +159,7 @@ impl Program {
         }
         verify(&program).map_err(UntrustedError::Verify)?;
         program.agreement = Agreement::default();
+        program.count_all_turns();
         let manifest = &mut program.manifest;
         manifest.disprove(Stale::Unbound);
         manifest.program_hash = None;
@@ -173,6 +175,15 @@ impl Program {
             }
         }
         Ok(program)
+    }
+}
+
+impl Program {
+    /// Has every turn of every loop be a step, whatever the program says of them.
+    pub(crate) fn count_all_turns(&mut self) {
+        let code = self.kernels.iter_mut().flat_map(|k| &mut k.code);
+        let loops = code.filter(|word| word.op == Op::Loop as u8);
+        loops.for_each(|word| word.a = 0);
     }
 }
 

@@ -288,6 +288,14 @@ pub enum Rule {
         /// Byte.
         byte: u8,
     },
+    /// A flag is 0 or 1.
+    #[error("flag {operand} is {byte}, which is neither 0 nor 1")]
+    Flag {
+        /// `d`, `a` or `b`.
+        operand: char,
+        /// Byte.
+        byte: u8,
+    },
     /// A row outside the kernel's, or a 64-bit pair that ends outside.
     #[error("operand {operand} names row {byte} of {rows}")]
     OperandRow {

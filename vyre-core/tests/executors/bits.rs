@@ -294,7 +294,10 @@ fn sum_of_ones(s: &mut Sequence<'_>, b: &build::Bits) -> Expr {
         sum,
         binary(vyre_core::compile::ir::BinaryOp::Add, tripled, *bit()),
     ));
-    s.push(Stmt::Loop { body: head });
+    s.push(Stmt::Loop {
+        body: head,
+        short: false,
+    });
     Expr::Local(sum)
 }
 

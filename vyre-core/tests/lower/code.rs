@@ -566,6 +566,7 @@ fn values_are_shared() {
                     ),
                     push(scaled()),
                 ],
+                short: false,
             },
             push(scaled()),
         ],

@@ -141,7 +141,7 @@ pub(crate) fn either(cond: Expr, then: Block, otherwise: Block) -> Stmt {
     }
 }
 pub(crate) fn repeat(body: Block) -> Stmt {
-    Stmt::Loop { body }
+    Stmt::Loop { body, short: false }
 }
 pub(crate) const BREAK: Stmt = Stmt::Break { depth: 0 };
 pub(crate) const CONTINUE: Stmt = Stmt::Continue { depth: 0 };

@@ -420,7 +420,7 @@ impl<'a> Oracle<'a> {
                 let cond = self.expr(cond)?;
                 return self.block(if cond != 0 { then } else { otherwise });
             }
-            Stmt::Loop { body } => loop {
+            Stmt::Loop { body, .. } => loop {
                 match self.fuel.checked_sub(1) {
                     Some(fuel) => self.fuel = fuel,
                     None => return Ok(Flow::OutOfFuel),

@@ -859,7 +859,7 @@ fn listing(block: &Block, depth: usize) -> String {
                 then,
                 otherwise,
             } => line(&format!("if {cond:?}")) + &inner(then) + &line("else") + &inner(otherwise),
-            Stmt::Loop { body } => line("loop") + &inner(body),
+            Stmt::Loop { body, .. } => line("loop") + &inner(body),
             other => line(&format!("{other:?}")),
         };
     }

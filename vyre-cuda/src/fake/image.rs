@@ -118,6 +118,8 @@ pub(super) struct Run<'m> {
     aborted: bool,
     trapped: bool,
     turns: u64,
+    /// Steps that it took.
+    taken: u64,
     sweeps: u64,
     items: u64,
     widest: u64,
@@ -176,6 +178,7 @@ impl<'m> Run<'m> {
             aborted: false,
             trapped: false,
             turns: 0,
+            taken: 0,
             sweeps: 0,
             items: 0,
             widest: 0,
@@ -254,7 +257,8 @@ impl<'m> Run<'m> {
 
     /// Whether the run is to stop. What it does then is nothing, up to its next barrier.
     fn look(&mut self) -> bool {
-        if !self.aborted && (self.is_aborted)(self.head.abort) {
+        let spent = self.head.limited != 0 && self.taken > self.head.most_steps;
+        if !self.aborted && (spent || (self.is_aborted)(self.head.abort)) {
             self.aborted = true;
             let at = self.word(offset_of!(abi::Control, aborted));
             self.memory.store(at, 4, 1);
@@ -325,6 +329,7 @@ impl<'m> Run<'m> {
     fn until(&mut self, step: &abi::Step, told: &mut dyn FnMut(u64, [u64; 2])) -> Option<bool> {
         let id = step.id as usize;
         self.fixpoints[id].rounds += 1;
+        self.taken += 1;
         let fixpoint = self.fixpoints[id];
         let waiting = self
             .frontiers
@@ -443,22 +448,27 @@ impl<'m> Run<'m> {
         }
         match domain {
             Domain::Once | Domain::Nodes | Domain::Range(_) => {
+                self.taken += wave.len;
                 for index in 0..wave.len as u32 {
                     self.item(&mut interpreter, kernel, (index, Item::index(index)));
                 }
             }
             Domain::Edges(t) => {
+                self.taken += u64::from(self.topologies[t.index()].edges);
                 for src in 0..self.topologies[t.index()].nodes {
                     self.edges(&mut interpreter, kernel, (t, src));
                 }
             }
             Domain::EdgesFrom(t, _) => {
                 for src in self.swept_nodes(wave.frontier) {
+                    let [from, to] = self.edge_range(t, src).unwrap_or_default();
+                    self.taken += 1 + u64::from(to - from);
                     self.edges(&mut interpreter, kernel, (t, src));
                 }
             }
             Domain::Items(_) if self.frontiers[wave.frontier as usize].record == NONE => {
                 for index in self.swept_nodes(wave.frontier) {
+                    self.taken += 1;
                     self.item(&mut interpreter, kernel, (index, Item::index(index)));
                 }
             }
@@ -505,7 +515,7 @@ impl<'m> Run<'m> {
         (kernel, _): (u32, &Kernel),
         (key, item): (u32, Item),
     ) {
-        if !meaning::Memory::keep_going(self) {
+        if !meaning::Memory::keep_going(self, false) {
             return;
         }
         if let Err(fault) = interpreter.run(item, self) {
@@ -544,8 +554,9 @@ impl<'m> Run<'m> {
         let f = self.frontiers[frontier as usize];
         let record = self.records[f.record as usize];
         let side = ((f.side ^ f.owned) * 8) as usize;
+        self.taken += range.end - range.start;
         for at in range {
-            if !meaning::Memory::keep_going(self) {
+            if !meaning::Memory::keep_going(self, false) {
                 return;
             }
             let mut fields: Vec<(Scalar, u64)> = Vec::new();
@@ -614,6 +625,9 @@ impl<'m> Run<'m> {
         self.put(offset_of!(abi::Control, widest), self.widest);
         self.put(offset_of!(abi::Control, missed), self.missed);
         self.put(offset_of!(abi::Control, waiting), waiting);
+        if self.head.limited != 0 {
+            self.put(offset_of!(abi::Control, steps), self.taken);
+        }
         let finished = self.word(offset_of!(abi::Control, finished));
         self.memory.store(finished, 4, 1);
     }
@@ -748,7 +762,8 @@ impl meaning::Memory for Run<'_> {
         let at = self.slot(id.index());
         self.memory.store(at, size, ordered(op, scalar, total));
     }
-    fn keep_going(&mut self) -> bool {
+    fn keep_going(&mut self, counts: bool) -> bool {
+        self.taken += u64::from(counts);
         self.turns += 1;
         if self.turns > TURNS {
             violation("a kernel's loop has no end");

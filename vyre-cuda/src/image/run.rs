@@ -4,7 +4,9 @@ use super::{FRONTIER_CONTROL_BYTES, Layout, list_number, ordered, reduction_kind
 use crate::abi::{self, Pod, bytes_of};
 use vyre_core::plan::arena::Filling;
 use vyre_core::vir0::exact;
-use vyre_core::vir0::module::{FixpointId, Program, ReduceOp, Reduction, Uniform};
+use vyre_core::vir0::flow::op;
+use vyre_core::vir0::isa::Op;
+use vyre_core::vir0::module::{FixpointId, Kernel, Program, ReduceOp, Reduction, Uniform};
 
 /// How a run's wave is turned round: the first two of three bitmaps (0: only what is missed is counted), the topology
 /// with the edges in, and when it is worth it.
@@ -22,6 +24,8 @@ pub(crate) struct Run<'a> {
     pub(crate) code: u64,
     /// Where a word is that is not 0 when the run is to stop.
     pub(crate) abort: u64,
+    /// Steps that it may take; they are counted where this says something.
+    pub(crate) most_steps: Option<u64>,
     /// Where the control words will be.
     pub(crate) control: u64,
     pub(crate) buffers: Vec<abi::Buffer>,
@@ -116,6 +120,12 @@ impl Control {
     }
 }
 
+/// Whether turns of its loops are steps.
+fn counts_turns(kernel: &Kernel) -> bool {
+    let loops = kernel.code.iter().filter(|w| op(w) == Op::Loop);
+    loops.into_iter().any(|word| word.counts())
+}
+
 impl Layout {
     /// The tables of one run, ready to be copied to the device.
     pub(crate) fn encode(&self, run: &Run<'_>) -> Vec<u8> {
@@ -129,6 +139,9 @@ impl Layout {
         head.results = run.control + control.results;
         head.fill_count = run.fills.len() as u32;
         head.progress = run.progress;
+        if let Some(most) = run.most_steps {
+            (head.limited, head.most_steps) = (1, most);
+        }
         if run.time_waves {
             head.times = (control.times - control.results) as u32;
         }
@@ -142,6 +155,10 @@ impl Layout {
             if capacities.any(|f| u64::from(f.capacity) < run.nodes) {
                 step.plain = 0;
             }
+        }
+        // Only the general way counts steps.
+        for step in steps.iter_mut().filter(|_| run.most_steps.is_some()) {
+            step.plain = 0;
         }
         let mut fills: Vec<abi::Fill> = Vec::new();
         for (phase, &at) in (0u32..).zip(&self.fills) {
@@ -185,7 +202,13 @@ impl Layout {
         }
         put(&mut out, head.pulls, &pulls);
         put(&mut out, head.waves, &waves);
-        put(&mut out, head.kernels, &self.kernels(run.compiled));
+        let mut kernels = self.kernels(run.compiled);
+        for (kernel, of) in kernels.iter_mut().zip(&program.kernels) {
+            if run.most_steps.is_some() && counts_turns(of) {
+                kernel.stream_k = 0;
+            }
+        }
+        put(&mut out, head.kernels, &kernels);
         let values = self.values(program, run.scalars, run.nodes);
         put(&mut out, head.values, &values);
         put(&mut out, head.buffers, &run.buffers);

@@ -79,7 +79,7 @@ fn immediates_of_lifted_bodies_count_from_the_kernels_start() {
         4,
     )
     .unwrap();
-    let words = layout.device_words();
+    let words = layout.device_words(false);
     let at = |word: u32, part: u32| {
         let at = (word * abi::WORD_BYTES + part * 4) as usize;
         u32::from_le_bytes(words[at..at + 4].try_into().unwrap())
@@ -164,6 +164,7 @@ fn run_of<'a>(program: &'a Program, turns: Vec<Option<Turn>>) -> Run<'a> {
         program,
         code: 0,
         abort: 0,
+        most_steps: None,
         control: 0,
         buffers: vec![abi::Buffer::default(); program.buffers.len()],
         topologies: vec![abi::Topology::default(); program.topologies.len()],
@@ -273,7 +274,7 @@ fn words_of_the_same_length_depend_on_the_degree_of_a_topology() {
         between(&sparse) - between(&denser),
         2 * abi::STASH_BYTES * abi::WARPS
     );
-    let (before, after) = (sparse.device_words(), denser.device_words());
+    let (before, after) = (sparse.device_words(false), denser.device_words(false));
     assert_eq!(before.len(), after.len());
     // The first operand of the first word is a uniform; its immediate lies within the word.
     let operand = |words: &[u8], part: usize| {
@@ -284,7 +285,7 @@ fn words_of_the_same_length_depend_on_the_degree_of_a_topology() {
         2 * abi::STASH_BYTES * abi::WARPS
     );
     assert_eq!(operand(&after, 3), operand(&before, 3));
-    assert_eq!(before, laid(1.5).device_words());
+    assert_eq!(before, laid(1.5).device_words(false));
 }
 
 #[test]

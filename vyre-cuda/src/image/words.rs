@@ -10,15 +10,23 @@ use vyre_core::vir0::module::{Kernel, Program};
 
 impl Layout {
     /// The code as the device has it: each word, where its operands are in a full tile, its immediate four times; then
-    /// the quick code.
-    pub(crate) fn device_words(&self) -> Vec<u8> {
+    /// the quick code. `counting`: turns of loops are steps, and those of loops that are lifted come one after the other.
+    pub(crate) fn device_words(&self, counting: bool) -> Vec<u8> {
         let starts = self.kernels.iter().map(|k| k.code as usize);
         let ends = starts.clone().skip(1).chain([self.code.len()]);
         let mut words: Vec<[u32; 8]> = Vec::with_capacity(self.code.len());
         for ((start, end), kernel) in starts.zip(ends).zip(&self.kernels) {
             let code = self.head.code_shared + start as u32 * abi::WORD_BYTES;
             // The sum has its top bit set: shared memory is far smaller than the margin in `FIXED`.
-            for (at, word) in (0u32..).zip(&self.code[start..end]) {
+            for (at, &word) in (0u32..).zip(&self.code[start..end]) {
+                let word = match Op::from_code(word.op) {
+                    Some(Op::EndLoop) if !counting => Word { d: 0, ..word },
+                    _ if counting && self.lifted.contains(&(start + at as usize)) => Word {
+                        op: Op::Loop as u8,
+                        ..Word::default()
+                    },
+                    _ => word,
+                };
                 let here = code + at * abi::WORD_BYTES;
                 let fixed = |place: u32| place.wrapping_sub(here).wrapping_sub(abi::FIXED);
                 let operand = |byte: u8| match byte {
@@ -89,12 +97,13 @@ fn is_of_list(op: Op) -> bool {
     )
 }
 
-/// A kernel's code with the rewritten words: break and continue name their loop's round frame, reduce names its
-/// accumulator, lists have the device's numbers.
+/// A kernel's code with the rewritten words: the end of a loop says whether its turns are steps, break and continue name
+/// their loop's round frame, reduce names its accumulator, lists have the device's numbers.
 pub(super) fn device_code(program: &Program, kernel: &Kernel, reductions: &[u32]) -> Vec<Word> {
     let mut frames = 0u32;
     // Round frames of the open loops.
     let mut loops: Vec<u32> = Vec::new();
+    let mut counting: Vec<bool> = Vec::new();
     let mut code = kernel.code.clone();
     for word in &mut code {
         let op = op(word);
@@ -104,9 +113,12 @@ pub(super) fn device_code(program: &Program, kernel: &Kernel, reductions: &[u32]
             frames -= u32::from(FRAMES_PER_IF);
         } else if op == Op::Loop {
             loops.push(frames + 1);
+            counting.push(word.counts());
+            word.a = 0;
             frames += u32::from(FRAMES_PER_LOOP);
         } else if op == Op::EndLoop {
             loops.pop();
+            word.d = counting.pop().expect("verified loops nest").into();
             frames -= u32::from(FRAMES_PER_LOOP);
         } else if op.row().imm == Imm::Depth {
             word.imm = loops[loops.len() - 1 - word.imm as usize];

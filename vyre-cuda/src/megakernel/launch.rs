@@ -126,7 +126,7 @@ impl Launcher {
         layout: Layout,
         counts: Counters,
     ) -> Result<Launcher, DeviceError> {
-        let words = layout.device_words();
+        let words = layout.device_words(false);
         let code = Memory::new(device, words.len() as u64)?;
         code.upload(0, &words)?;
         device.driver()?.note_code(code.address(), &of.0);

@@ -262,6 +262,7 @@ impl Bound {
             layout: &pass.layout,
             code: pass.code.address(),
             abort: pass.abort,
+            most_steps: pass.most_steps,
             sizes: &query.sizes,
             topologies: self.tables.clone(),
             shapes: &query.laid.shapes,
@@ -292,6 +293,10 @@ impl run::backend::Many for Many {
 
     fn set_stop(&mut self, stop: &Arc<Stop>) {
         self.launcher.stop = Some(Arc::clone(stop));
+    }
+
+    fn set_step_limit(&mut self, steps: Option<u64>) -> bool {
+        self.launcher.pass.count_steps(steps)
     }
 
     fn take_route(&mut self, route: Route) {

@@ -1,5 +1,6 @@
 //! What all launches of a pass have in common: the device, the program, its layout, its code, and what runs it.
 
+use super::record::Words;
 use crate::abi;
 use crate::buffer::Memory;
 use crate::compiled::{Compiled, Place, changes};
@@ -30,6 +31,8 @@ pub(super) struct Pass {
     pub(super) abort: u64,
     /// In-out buffers whose elements no run looks at, so that they are not sent up.
     pub(super) overwritten: Vec<BufferId>,
+    /// Steps that a run may take. They are counted where this says something, and then runs are interpreted.
+    pub(super) most_steps: Option<u64>,
     /// Sweeps are to be timed.
     pub(super) time_waves: bool,
     /// Where its own module is, or will be, once somebody wanted one for this layout.
@@ -58,6 +61,7 @@ impl Pass {
             layout,
             code,
             abort,
+            most_steps: None,
             time_waves: false,
             place: None,
             bodies: String::new(),
@@ -96,6 +100,9 @@ impl Pass {
         }
         let why = match (wanted, self.place.as_ref().map(|place| place.made())) {
             (Route::Interpreter, _) => None,
+            (Route::Jit, _) if self.most_steps.is_some() => {
+                Some("runs whose steps are counted are interpreted".to_owned())
+            }
             (Route::Jit, Some(Some(Err(why)))) => Some(format!("not compiled: {why}")),
             (Route::Jit, _) => Some("being compiled".to_owned()),
         };
@@ -137,6 +144,29 @@ impl Pass {
         Ok(!std::mem::replace(&mut self.takes_compiled, true))
     }
 
+    /// The next runs may take so many steps. No launch is on its way. False where the device does not take the code that
+    /// counts; then nothing changes.
+    pub(super) fn count_steps(&mut self, most: Option<u64>) -> bool {
+        let counting = most.is_some();
+        if counting != self.most_steps.is_some() {
+            let words = self.layout.device_words(counting);
+            if self.code.upload(0, &words).is_err() {
+                return false;
+            }
+        }
+        self.most_steps = most;
+        true
+    }
+
+    /// Goes on if a run had the steps that it took. Otherwise nothing else counts that it says: wherever it was cut short,
+    /// and whatever it met behind that, it had taken too many before.
+    pub(super) fn has_steps(&self, words: &Words) -> Result<(), RunError> {
+        match self.most_steps {
+            Some(limit) if words.steps > limit => Err(RunError::Work { limit }),
+            _ => Ok(()),
+        }
+    }
+
     /// The layout is another one, whose module is another one. No launch is on its way.
     pub(super) fn take_layout(&mut self, layout: Layout) {
         self.layout = layout;
@@ -145,7 +175,8 @@ impl Pass {
     }
 
     fn compiled(&self) -> Option<&Compiled> {
-        let place = self.place.as_ref().filter(|_| self.takes_compiled)?;
+        let takes = self.takes_compiled && self.most_steps.is_none();
+        let place = self.place.as_ref().filter(|_| takes)?;
         place.made()?.as_ref().ok()
     }
 

@@ -30,6 +30,8 @@ pub(super) struct Words {
     pub(super) trap_kind: u32,
     /// The run was cut short: nothing else that is here is its result.
     pub(super) aborted: bool,
+    /// That it took, where they were counted.
+    pub(super) steps: u64,
     pub(super) rounds: Vec<u64>,
     pub(super) homes: Vec<u32>,
     /// Items appended to each list.
@@ -97,6 +99,7 @@ impl<'a> Reader<'a> {
             trap_len: word(field(std::mem::offset_of!(abi::Control, trap_len))),
             trap_kind: half(field(std::mem::offset_of!(abi::Control, trap_kind))),
             aborted: half(field(std::mem::offset_of!(abi::Control, aborted))) != 0,
+            steps: word(field(std::mem::offset_of!(abi::Control, steps))),
             activity: Activity {
                 sweeps: word(field(std::mem::offset_of!(abi::Control, sweeps))),
                 items: word(field(std::mem::offset_of!(abi::Control, items))),

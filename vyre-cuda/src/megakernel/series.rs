@@ -230,6 +230,11 @@ impl Megakernel {
             } else {
                 reader.words(&host.controls.as_slice()[i * control_bytes..])
             }?;
+            if let (false, Err(spent)) = (aborted, pass.has_steps(&words)) {
+                // Nobody takes the results, which are still on their way.
+                host.done.wait()?;
+                return Err(spent);
+            }
             // The sizes are those of the last run of a series. What a run says that was cut short is nothing.
             let trap = (!words.aborted).then(|| reader.trap(&words, pending.runs == 1));
             let trap = trap.flatten();

@@ -291,6 +291,7 @@ mod tests {
             layout: &layout,
             code: 0,
             abort: 0,
+            most_steps: None,
             sizes,
             topologies: vec![abi::Topology::default()],
             shapes: &laid.shapes,

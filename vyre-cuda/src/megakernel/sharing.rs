@@ -557,6 +557,7 @@ fn unpack(
     let one = |mut answer: Answer<'_>| {
         let reader = Reader::new(program, answer.sizes, time_waves);
         let words = reader.words(answer.bytes)?;
+        pass.has_steps(&words)?;
         if words.aborted {
             return Err(cut_short.clone());
         }

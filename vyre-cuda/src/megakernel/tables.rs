@@ -105,6 +105,7 @@ impl Own {
             layout: &pass.layout,
             code: pass.code.address(),
             abort: pass.abort,
+            most_steps: pass.most_steps,
             sizes,
             topologies: self.graphs.iter().map(Graph::table).collect(),
             shapes,
@@ -124,6 +125,7 @@ pub(super) struct Tables<'a> {
     pub(super) code: u64,
     /// The word that tells the run to stop.
     pub(super) abort: u64,
+    pub(super) most_steps: Option<u64>,
     pub(super) sizes: &'a Sizes,
     pub(super) topologies: Vec<abi::Topology>,
     /// Of frontiers, then lists.
@@ -161,6 +163,7 @@ impl Tables<'_> {
             program,
             code: self.code,
             abort: self.abort,
+            most_steps: self.most_steps,
             control: places.control,
             buffers,
             topologies: self.topologies.clone(),

@@ -147,8 +147,9 @@ impl Megakernel {
     /// their operands lie, so they are uploaded where anything in them differs.
     fn lay(&mut self, layout: Layout) -> Result<(), DeviceError> {
         let pass = &mut self.launcher.pass;
-        let words = layout.device_words();
-        if words != pass.layout.device_words() {
+        let counting = pass.most_steps.is_some();
+        let words = layout.device_words(counting);
+        if words != pass.layout.device_words(counting) {
             pass.code.upload(0, &words)?;
         }
         self.own.clustered = clustered(&pass.device, &layout)?;

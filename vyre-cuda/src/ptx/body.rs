@@ -192,7 +192,7 @@ fn operands(word: &Word) -> [(Slot, u8); 4] {
 fn is_wide(slot: Slot) -> bool {
     match slot {
         Slot::D | Slot::OptD => true,
-        Slot::N | Slot::W | Slot::OptW => false,
+        Slot::N | Slot::Flag | Slot::W | Slot::OptW => false,
     }
 }
 

@@ -14,11 +14,11 @@
 //! `%w3_0`).
 
 use super::blocks::Open;
-use super::body::Body;
+use super::body::{Body, arrays};
 use std::fmt::Write;
 use vyre_core::vir0::find::{self, Cell, Combine, Turns};
 use vyre_core::vir0::flow::{Block, Rows, defs, op, uses, writes};
-use vyre_core::vir0::isa::{IMM, Imm, Op, UNIFORM_BASE, Word};
+use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE, Word};
 use vyre_core::vir0::module::{BufferId, Kernel, Program};
 
 /// Turns of an item from which on the warp takes them together.
@@ -38,7 +38,9 @@ pub(super) struct Shared {
 pub(super) fn loops(program: &Program, kernel: &Kernel, wide: Rows) -> Vec<(usize, Turns)> {
     let code = &kernel.code;
     let fits = |at: usize, end: usize, turns: &Turns| {
-        let arrays = code[at..end].iter().any(|w| op(w).row().imm == Imm::Rows);
+        // A row that a local array has anywhere in the body lies in memory, and a warp's lanes get registers.
+        let rows = code[at..end].iter().map(|w| uses(w).or(writes(w)));
+        let arrays = rows.fold(Rows::NONE, Rows::or).meets(arrays(code));
         let whole = turns.cells.iter().all(|(cell, _)| match cell {
             Cell::Pair(row) => wide.has(*row),
             Cell::Row(row) => !wide.has(*row) && (*row == 0 || !wide.has(row - 1)),

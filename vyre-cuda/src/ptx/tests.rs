@@ -121,6 +121,66 @@ fn shared() -> Program {
     }
 }
 
+/// A loop whose turns a warp shares, and afterwards a local array that takes rows of it.
+fn shared_beside_an_array() -> Program {
+    let mut program = program(
+        vec![
+            word(Op::Mov32, 1, IMM, 0, 0),
+            word(Op::And32, 4, 0, IMM, 1),
+            word(Op::If, 0, 4, 0, 13),
+            word(Op::CsrBegin, 2, 0, 0, 0),
+            word(Op::CsrEnd, 3, 0, 0, 0),
+            word(Op::Loop, 0, 0, 0, 13),
+            word(Op::LeU32, 4, 3, 2, 0),
+            word(Op::BreakIf, 0, 4, 0, 0),
+            word(Op::CsrTarget, 4, 2, 0, 0),
+            word(Op::Ld32, 4, 4, 0, 0),
+            word(Op::Or32, 1, 1, 4, 0),
+            word(Op::Add32, 2, 2, IMM, 1),
+            word(Op::EndLoop, 0, 0, 0, 5),
+            word(Op::EndIf, 0, 0, 0, 0),
+            word(Op::Mov32, 2, IMM, 0, 3),
+            word(Op::Mov32, 3, IMM, 0, 5),
+            word(Op::Mov32, 4, IMM, 0, 7),
+            word(Op::RowLd32, 1, 1, 0, 3 << 8 | 2),
+            word(Op::St32, 0, 0, 1, 1 << 16),
+            word(Op::Ret, 0, 0, 0, 0),
+        ],
+        5,
+    );
+    let bits = |name| buffer(name, Scalar::U32, Extent::Nodes);
+    program.buffers = vec![bits("of"), bits("any")];
+    program
+}
+
+/// Names of rows, such as `%w3_0`.
+fn row_names(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '%';
+    let names = text.split(move |c| !is_part(c));
+    names.filter(|name| {
+        let row = name.strip_prefix("%w").or(name.strip_prefix("%sw"));
+        row.is_some_and(|row| row.starts_with(|c: char| c.is_ascii_digit()))
+    })
+}
+
+#[test]
+fn a_row_of_a_local_array_has_no_register_anywhere() {
+    let mut without = shared_beside_an_array();
+    without.kernels[0].code.remove(17);
+    assert!(text_of(&without).contains("%sw"), "its loop is shared");
+    let programs = examples().into_iter().map(|(_, program)| program);
+    for program in programs.chain([shared_beside_an_array()]) {
+        let text = text_of(&program);
+        let declared = |line: &&str| line.trim_start().starts_with(".reg");
+        let declared: Vec<&str> = text.lines().filter(declared).flat_map(row_names).collect();
+        for name in row_names(&text) {
+            // Declared as `%w3_<4>`.
+            let row = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            assert!(declared.contains(&row), "{name} is not declared: {text}");
+        }
+    }
+}
+
 /// Live variables of a block, of 64: what its successors need, less what it makes, and what it needs itself.
 fn lives() -> Program {
     let mut program = program(

@@ -47,7 +47,7 @@ impl Draft {
     /// Rows that it reads.
     pub(super) fn reads(&self) -> Vec<u32> {
         let pair = |slot: Slot, row: u32| match slot {
-            Slot::N => vec![],
+            Slot::N | Slot::Flag => vec![],
             Slot::W | Slot::OptW => vec![row],
             Slot::D | Slot::OptD => vec![row, row + 1],
         };
@@ -71,7 +71,7 @@ impl Draft {
         let rows = match self.does {
             Does::Computes(_) => 1,
             Does::Op(op, ..) => match op.row().d {
-                Slot::N => 0,
+                Slot::N | Slot::Flag => 0,
                 Slot::W | Slot::OptW => 1,
                 Slot::D | Slot::OptD => 2,
             },

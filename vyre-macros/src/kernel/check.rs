@@ -302,6 +302,10 @@ struct Checker<'a> {
     open: Vec<usize>,
     result: Ty,
     returns_early: bool,
+    /// Loops so far whose turns are steps of work.
+    counting: Vec<LoopId>,
+    /// What is checked stands where calls of `turn` cannot: in a `const fn`, a condition, or arguments of a macro.
+    unwatched: bool,
     pending: Vec<Pending>,
     /// Constants whose type has to come from their use.
     constants: Vec<(Ty, Span, String)>,
@@ -349,6 +353,8 @@ impl<'a> Checker<'a> {
             open: Vec::new(),
             result: Ty::UNIT,
             returns_early: false,
+            counting: Vec::new(),
+            unwatched: role == Role::Condition,
             pending: Vec::new(),
             constants: Vec::new(),
             handles: Vec::new(),
@@ -417,6 +423,7 @@ impl<'a> Checker<'a> {
     }
 
     fn helper(mut self, f: &syn::ItemFn) -> Option<Function> {
+        self.unwatched = f.sig.constness.is_some();
         self.signature(&f.sig);
         self.quiet = !f.sig.generics.params.is_empty();
         if let syn::ReturnType::Type(_, ty) = &f.sig.output {
@@ -582,6 +589,7 @@ impl<'a> Checker<'a> {
             body,
             result: self.result,
             returns_early: self.returns_early,
+            counting: self.counting,
             depth: self.depth,
             inside: self.inside,
             role: self.role,

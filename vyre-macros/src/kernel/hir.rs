@@ -49,6 +49,8 @@ pub(super) struct Function {
     pub(super) result: Ty,
     /// A `return` that is not the end of the body.
     pub(super) returns_early: bool,
+    /// Loops whose turns are steps of work: those in which the function itself counts them ([`crate::turns`]).
+    pub(super) counting: Vec<LoopId>,
     /// Number of modules around it (the pass's module counts 1).
     pub(super) depth: usize,
     /// `#[device] mod`s between the innermost of these and the function.

@@ -187,7 +187,7 @@ impl Memory for Bench {
     fn push(&mut self, _: FrontierId, node: u32, _: u32) {
         self.pushed.push(node);
     }
-    fn keep_going(&mut self) -> bool {
+    fn keep_going(&mut self, _: bool) -> bool {
         self.turns += 1;
         self.turns < STEP_LIMIT
     }

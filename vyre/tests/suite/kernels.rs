@@ -165,6 +165,7 @@ fn overwritten<P: Pass>() -> Vec<String> {
 #[test]
 fn what_every_item_stores_before_it_reads_is_known() {
     assert_eq!(overwritten::<fill::Pass>(), ["out"]);
+    assert_eq!(overwritten::<gather::Pass>(), ["even"]);
     let none = [
         overwritten::<saxpy::Pass>(),
         overwritten::<double::Pass>(),

@@ -77,7 +77,7 @@ fn program(code: Vec<Word>, target: Scalar, reductions: Vec<Reduction>) -> Progr
         let row = op.row();
         let mut reach = |slot: Slot, byte: u8| {
             let wide = match slot {
-                Slot::N => return,
+                Slot::N | Slot::Flag => return,
                 Slot::W | Slot::OptW => 1,
                 Slot::D | Slot::OptD => 2,
             };
@@ -172,7 +172,7 @@ fn around(body: &[Word], result: Slot, high: u8) -> Vec<Word> {
     match result {
         Slot::W | Slot::OptW => code.push(word(Op::St32, 0, 0, 8, resource(OUT32))),
         Slot::D | Slot::OptD => code.push(word(Op::St64, 0, 0, 8, resource(OUT64))),
-        Slot::N => {}
+        Slot::N | Slot::Flag => {}
     }
     code.push(word(Op::Ret, 0, 0, 0, 0));
     code

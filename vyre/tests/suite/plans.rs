@@ -207,6 +207,27 @@ fn fields_of_structs_are_named_once() {
     );
 }
 
+/// For `scripts/shaders`, which looks at the suite's passes in a package that vyre does not know.
+#[test]
+#[ignore = "writes programs to the folder VYRE_PROGRAMS"]
+fn passes_are_written_for_shaders() {
+    let folder = std::env::var_os("VYRE_PROGRAMS").expect("VYRE_PROGRAMS names a folder");
+    for (number, pass) in vyre::passes().iter().enumerate() {
+        let bytes = vyre_core::vir0::container::encode(&pass.plan().program());
+        let path = std::path::Path::new(&folder).join(format!("{number}.vir0"));
+        std::fs::write(path, bytes).expect("it can be written");
+    }
+}
+
+/// Those of which a target does not get all waves are in docs/PORTABLE.md.
+#[test]
+fn plans_say_which_waves_can_be_shaders() {
+    let text = tight::PLAN.to_string();
+    let shaders =
+        "\nshaders\n  webgpu: 3 of 3 waves\n  vulkan: 3 of 3 waves\n  metal: 3 of 3 waves\n";
+    assert!(text.ends_with(shaders), "{text}");
+}
+
 #[test]
 fn plans_say_what_each_backend_takes() {
     let text = tight::PLAN.to_string();

@@ -101,7 +101,7 @@ impl<'a> Sequence<'a> {
             let next = binary(BinaryOp::Add, Scalar::U32, Expr::Local(k), u32_literal(1));
             s.set(k, next);
         });
-        self.block.push(Stmt::Loop { body });
+        self.block.push(Stmt::Loop { body, short: true });
     }
 
     /// `base.pow(exponent)`, wrapping, of an integer type; the exponent is a u32.
@@ -139,7 +139,7 @@ impl<'a> Sequence<'a> {
             let half = binary(BinaryOp::Shr, Scalar::U32, get(rest), u32_literal(1));
             s.set(rest, half);
         });
-        self.block.push(Stmt::Loop { body });
+        self.block.push(Stmt::Loop { body, short: true });
         get(power)
     }
 
@@ -182,7 +182,7 @@ impl<'a> Sequence<'a> {
             let other = compare(CompareOp::Ne, scalar, Expr::Local(old), expected);
             s.block.push(when(other, vec![Stmt::Break { depth: 0 }]));
         });
-        self.block.push(Stmt::Loop { body });
+        self.block.push(Stmt::Loop { body, short: true });
         Expr::Local(old)
     }
 
@@ -570,7 +570,10 @@ impl Bits {
                 let after = binary(BinaryOp::Add, Scalar::U32, get(next), u32_literal(1));
                 s.set(next, after);
             });
-            s.block.push(Stmt::Loop { body: find });
+            s.block.push(Stmt::Loop {
+                body: find,
+                short: true,
+            });
             let none = compare(CompareOp::Eq, Scalar::U32, get(word), u32_literal(0));
             s.block.push(when(none, stop()));
             let low = Expr::Unary(UnaryOp::TrailingZeros, Scalar::U32, Box::new(get(word)));

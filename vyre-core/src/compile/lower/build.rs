@@ -252,8 +252,8 @@ impl<'b> Builder<'b> {
                         }
                     }
                 }
-                Stmt::Loop { body } => {
-                    if !self.loop_(body, before)? {
+                Stmt::Loop { body, short } => {
+                    if !self.loop_(body, before, *short)? {
                         return Ok(false);
                     }
                 }
@@ -494,7 +494,12 @@ impl<'b> Builder<'b> {
         Ok(true)
     }
 
-    fn loop_(&mut self, body: &'b [Stmt], before: &[Stmt]) -> Result<bool, LowerError> {
+    fn loop_(
+        &mut self,
+        body: &'b [Stmt],
+        before: &[Stmt],
+        short: bool,
+    ) -> Result<bool, LowerError> {
         let real = !runs_once(body);
         let moved = if real {
             self.moved_step(body, before)?
@@ -512,7 +517,9 @@ impl<'b> Builder<'b> {
             return Ok(falls);
         }
         let loaded = self.loaded.len();
-        self.push(Op::Loop, None, [Arg::None; 3], 0, None);
+        // The byte is a flag.
+        let flag = if short { Arg::Slot(1) } else { Arg::None };
+        self.push(Op::Loop, None, [flag, Arg::None, Arg::None], 0, None);
         if let Some(MovedStep { copy, at, step }) = moved {
             let Stmt::Assign(name, _) = &body[copy] else {
                 unreachable!("moved_step finds an assignment")

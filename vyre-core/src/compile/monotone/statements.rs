@@ -199,7 +199,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 then,
                 otherwise,
             } => return self.branch(cond, (then, otherwise), context, state),
-            Stmt::Loop { body } => return self.repeat(body, context, state),
+            Stmt::Loop { body, .. } => return self.repeat(body, context, state),
             Stmt::Break { depth } | Stmt::Continue { depth } => {
                 let at = self.loops.len().checked_sub(1 + *depth as usize);
                 let Some(at) = at.filter(|&at| self.loops[at].loose == context.loose) else {

@@ -2,34 +2,21 @@
 
 use crate::dsl::fault::Fault;
 use crate::run::schedule::Pending;
-use crate::run::stop::Signal;
+use crate::run::stop::Watch;
 use crate::vir0::flow::writes;
 use crate::vir0::isa::{Faults, Op, Word};
 use crate::vir0::module::{Domain, Kernel, KernelId, Program, SiteId, Wave, WaveId};
 use crate::vir0::trap::TrapKind;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// What a chunk needs beside its lanes: a fault to find its place in the bytecode, and whether the call is to end.
+/// What a chunk needs beside its lanes: a fault to find its place in the bytecode, and what says whether the call is to
+/// end.
 pub(super) struct Code<'p> {
     pub(super) program: &'p Program,
     pub(super) wave: WaveId,
-    /// Of the call, where it can be ended.
-    pub(super) signal: Option<&'static Signal>,
-    /// What is told of lanes that were left out.
-    pub(super) cut: &'p AtomicBool,
+    pub(super) watch: Watch<'p>,
 }
 
 impl Code<'_> {
-    /// The call is to end, and no lane begins any more.
-    #[inline]
-    pub(super) fn is_stopped(&self) -> bool {
-        let stopped = self.signal.is_some_and(Signal::is_raised);
-        if stopped {
-            self.cut.store(true, Relaxed);
-        }
-        stopped
-    }
-
     #[cold]
     pub(super) fn locate(&self, item: u32, mut fault: Fault) -> Pending {
         let kernel = self.program.waves[self.wave.index()].kernel;

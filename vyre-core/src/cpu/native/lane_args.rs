@@ -35,9 +35,17 @@ pub trait LaneArg {
     fn begin(&self) -> Self::Local;
     /// A sweep of `_chunks` begins.
     fn ready(&self, _chunks: usize) {}
-    /// A sweep goes over to several threads. Returns how many chunks may run before they are merged.
+    /// How many chunks threads may share before they are merged.
     fn chunks_at_once(&self) -> usize {
         usize::MAX
+    }
+    /// Threads are about to share the next `_chunks`; false where there is no memory for that.
+    fn share(&mut self, _chunks: usize) -> bool {
+        true
+    }
+    /// A chunk may have to wait for those before it, so they begin in order.
+    fn waits(&self) -> bool {
+        false
     }
     /// State for a chunk of a parallel sweep, the so-many-th.
     fn open(view: Self::View<'_>, chunk: usize) -> Self::Local;
@@ -79,12 +87,8 @@ pub trait LaneArg {
         Self: 'v;
     /// A chunk's lanes are done: it gives back what it does not need.
     fn end(_: &mut Self::Local) {}
-    /// Chunks of a parallel sweep have something to do when all of them are done, before they are merged.
-    fn settles(&self) -> bool {
-        false
-    }
-    /// That.
-    fn settle(_: &mut Self::Local) {}
+    /// The chunks that threads shared have ended: what they collected goes to its place.
+    fn gather(&mut self) {}
     /// Merges a chunk; called in chunk order.
     fn close(&self, local: Self::Local);
     /// Lanes see what lanes before them did, so they run one after another.
@@ -177,9 +181,9 @@ macro_rules! tuples {
             fn chunks_at_once(&self) -> usize { usize::MAX $(.min(self.$i.chunks_at_once()))* }
             #[inline]
             fn end(local: &mut Self::Local) { $($c::end(&mut local.$i);)* }
-            fn settles(&self) -> bool { false $(|| self.$i.settles())* }
-            #[inline]
-            fn settle(local: &mut Self::Local) { $($c::settle(&mut local.$i);)* }
+            fn waits(&self) -> bool { false $(|| self.$i.waits())* }
+            fn share(&mut self, chunks: usize) -> bool { true $(& self.$i.share(chunks))* }
+            fn gather(&mut self) { $(self.$i.gather();)* }
             #[inline]
             fn get_at<'l, 'v>(
                 part: &'l mut Self::Part<'v>,

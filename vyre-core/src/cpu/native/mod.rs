@@ -29,13 +29,16 @@ use crate::dsl::error::RunError;
 use crate::dsl::fault::{self, Fault, InLane, Lanes};
 use crate::plan::footprint::{Allocation, CHUNK};
 use crate::plan::session::Counters;
+use crate::plan::side::Floor;
 use crate::run::args::{Args, TopologyArgs};
 use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress};
 use crate::run::outcome::{Activity, Outcome};
-use crate::run::stop::Stop;
+use crate::run::schedule::Meter;
+use crate::run::stop::{Looking, Stop};
 use crate::vir0::module::{Buffer, BufferId, FixpointId, Program, WaveId};
 use faults::{can_trap, refine};
 use looks::{Ahead, is_lent};
+use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -59,7 +62,7 @@ pub fn threads() -> Result<usize, RunError> {
     static REFUSED: OnceLock<Option<(usize, usize)>> = OnceLock::new();
     let refused = REFUSED.get_or_init(|| {
         let here = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let most = ANY_MACHINE.max(PER_CORE * here);
+        let most = most_threads();
         let asked = std::env::var("RAYON_NUM_THREADS").ok();
         let asked = asked.and_then(|n| n.parse().ok()).filter(|&n| n > most)?;
         // Where the program has made a pool of its own, that one is used, and nothing was asked for in vain.
@@ -69,6 +72,37 @@ pub fn threads() -> Result<usize, RunError> {
     match *refused {
         Some((asked, most)) => Err(RunError::Threads { asked, most }),
         None => Ok(rayon::current_num_threads()),
+    }
+}
+
+/// Threads that a pool may have.
+pub(super) fn most_threads() -> usize {
+    let here = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    ANY_MACHINE.max(PER_CORE * here)
+}
+
+/// What a runtime on this number of threads says that it runs on.
+pub(super) fn device(threads: usize) -> String {
+    match threads {
+        1 => "1 thread".to_owned(),
+        n => format!("{n} threads"),
+    }
+}
+
+/// The least that runs take: a lane of a sweep that the compiler turned into vector code.
+pub(super) fn floor(threads: usize) -> Floor {
+    Floor {
+        run_ns: 500.0,
+        round_ns: 20.0,
+        item_ns: 0.25 / threads as f64,
+    }
+}
+
+/// Goes on on a thread of the pool; `None`: on this one.
+pub(super) fn on<T: Send>(pool: Option<&Arc<ThreadPool>>, go_on: impl FnOnce() -> T + Send) -> T {
+    match pool {
+        Some(pool) => pool.install(go_on),
+        None => go_on(),
     }
 }
 
@@ -160,7 +194,8 @@ impl Until<'_> {
     }
 }
 
-/// Runs a pass's own functions on the threads of the global rayon pool; of a batch, one query a thread.
+/// Runs a pass's own functions on the threads of the global rayon pool, or of one of its own; of a batch, one query a
+/// thread.
 ///
 /// Needs `panic = "unwind"`: traps unwind out of the user's functions.
 #[derive(Debug)]
@@ -174,6 +209,7 @@ pub struct NativeExecutor<P> {
     batches: u64,
     /// Counted by slots that are no more.
     dropped: Counters,
+    pool: Option<Arc<ThreadPool>>,
     pass: PhantomData<fn() -> P>,
 }
 
@@ -194,14 +230,22 @@ impl<P: Functions> NativeExecutor<P> {
             max_slots: usize::MAX,
             batches: 0,
             dropped: Counters::default(),
+            pool: None,
             pass: PhantomData,
         })
     }
 }
 
 impl<P> NativeExecutor<P> {
-    /// A run that takes more items and rounds than this ends in [`RunError::Work`]. Loops in the user's functions are
-    /// not counted.
+    /// Threads that share its sweeps.
+    fn threads(&self) -> usize {
+        match &self.pool {
+            Some(pool) => pool.current_num_threads(),
+            None => rayon::current_num_threads(),
+        }
+    }
+
+    /// A run that takes more items, rounds and turns of loops than this ends in [`RunError::Work`].
     #[must_use]
     pub fn with_work_limit(mut self, limit: u64) -> NativeExecutor<P> {
         self.state.meter.most_work = limit;
@@ -215,17 +259,13 @@ impl<P> NativeExecutor<P> {
     }
 }
 
-impl<P: Functions> Executor for NativeExecutor<P> {
-    fn peak_bytes(&self) -> Option<u64> {
-        Some(self.state.peak_bytes())
-    }
-
-    fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
+impl<P: Functions> NativeExecutor<P> {
+    fn series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
         let mut bodies = Native::<P>::new(&mut self.scratch, &mut []);
         self.state.run_series(series, &mut bodies, results)
     }
 
-    fn run_in_place(
+    fn in_place(
         &mut self,
         args: &Args<'_>,
         in_outs: &mut [(BufferId, SliceMut<'_>)],
@@ -257,8 +297,12 @@ impl<P: Functions> Executor for NativeExecutor<P> {
         result.map(|()| results)
     }
 
-    fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
-        let threads = match threads() {
+    fn batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
+        let threads = match &self.pool {
+            Some(pool) => Ok(pool.current_num_threads()),
+            None => threads(),
+        };
+        let threads = match threads {
             Ok(threads) => threads,
             Err(e) => return vec![Err(e)],
         };
@@ -289,7 +333,7 @@ impl<P: Functions> Executor for NativeExecutor<P> {
                 let Some(args) = queries.get(at) else { break };
                 let mut results = Outcome::default();
                 let mut bodies = Native::<P>::new(scratch, &mut []);
-                let run = state.run(args, &mut bodies, Some(&mut results));
+                let run = state.run(args, &mut bodies, (&mut results, true));
                 mine.push((at, run.map(|()| results)));
             }
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
@@ -315,9 +359,35 @@ impl<P: Functions> Executor for NativeExecutor<P> {
         done.sort_unstable_by_key(|&(at, _)| at);
         done.into_iter().map(|(_, result)| result).collect()
     }
+}
+
+impl<P: Functions> Executor for NativeExecutor<P> {
+    fn peak_bytes(&self) -> Option<u64> {
+        Some(self.state.peak_bytes())
+    }
+
+    fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
+        let pool = self.pool.clone();
+        on(pool.as_ref(), || self.series(series, results))
+    }
+
+    fn run_in_place(
+        &mut self,
+        args: &Args<'_>,
+        in_outs: &mut [(BufferId, SliceMut<'_>)],
+        may_trap: bool,
+    ) -> Result<Outcome, RunError> {
+        let pool = self.pool.clone();
+        on(pool.as_ref(), || self.in_place(args, in_outs, may_trap))
+    }
+
+    fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
+        let pool = self.pool.clone();
+        on(pool.as_ref(), || self.batch(queries))
+    }
 
     fn slots(&self) -> u32 {
-        rayon::current_num_threads() as u32
+        self.threads() as u32
     }
 
     fn update(&mut self, topology: &TopologyArgs<'_>) -> Result<bool, RunError> {
@@ -348,7 +418,7 @@ impl<P: Functions> Executor for NativeExecutor<P> {
 
     fn limits(&self) -> Limits {
         Limits {
-            max_workers: rayon::current_num_threads() as u32,
+            max_workers: self.threads() as u32,
             lanes_per_worker: CHUNK as u32,
             workers_vary: false,
             jit: false,
@@ -391,6 +461,10 @@ impl<P: Functions> Executor for NativeExecutor<P> {
         }
     }
 
+    fn set_pool(&mut self, pool: &Arc<ThreadPool>) {
+        self.pool = Some(Arc::clone(pool));
+    }
+
     fn progress(&self) -> Option<Arc<Progress>> {
         Some(Arc::clone(&self.state.meter.progress))
     }
@@ -417,6 +491,8 @@ impl<P: Functions> Executor for NativeExecutor<P> {
 struct Native<'b, 'a, P> {
     scratch: &'b mut Scratch,
     in_outs: &'b mut [(BufferId, SliceMut<'a>)],
+    /// Where turns are counted.
+    looking: Option<Looking>,
     pass: PhantomData<P>,
 }
 
@@ -425,7 +501,15 @@ impl<'b, 'a, P> Native<'b, 'a, P> {
         Native {
             scratch,
             in_outs,
+            looking: None,
             pass: PhantomData,
+        }
+    }
+
+    /// Loops count from here on, if the run has a limit.
+    fn count(&mut self, meter: &Meter) {
+        if meter.is_limited() && self.looking.is_none() {
+            self.looking = Some(Looking::begin());
         }
     }
 }
@@ -447,6 +531,7 @@ impl<P: Functions> Bodies for Native<'_, '_, P> {
     }
 
     fn sweep(&mut self, state: &mut HostState, args: &Args<'_>, (wave, round): (WaveId, u32)) {
+        self.count(&state.meter);
         let in_outs = self.in_outs.iter_mut();
         let in_outs = in_outs.map(|(id, s)| (*id, s.reborrow())).collect();
         let ahead = Ahead::of(state, &self.scratch.looks, args, wave);
@@ -468,16 +553,18 @@ impl<P: Functions> Bodies for Native<'_, '_, P> {
         fixpoint: FixpointId,
         round: u32,
     ) -> Result<bool, Fault> {
+        self.count(&state.meter);
         let state = &*state;
         let cx = Until {
             state,
             fixpoint,
             round,
         };
-        let _in_lane = InLane::enter(Lanes::Alone, state.meter.signal());
+        let watch = state.meter.watch();
+        let _in_lane = InLane::enter(Lanes::Alone, watch);
         catch_unwind(AssertUnwindSafe(|| P::until(&cx))).or_else(|payload| {
             if fault::is_stop(&*payload) {
-                state.meter.cut().store(true, Relaxed);
+                watch.cut.store(true, Relaxed);
                 return Ok(true);
             }
             let mut fault = fault::classify(payload);

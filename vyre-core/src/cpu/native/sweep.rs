@@ -9,8 +9,7 @@ use super::lane_args::{
 use super::looks::{Ahead, Looks, is_lent};
 use super::pull::Pull;
 use super::walks::{
-    AllEdges, Batches, Cut, EdgesFrom, ItemWalk, Items, Lane, PULLERS, Pulled, Span, Walk,
-    cut_edges, room,
+    AllEdges, Batches, Cut, EdgesFrom, ItemWalk, Items, Lane, Pulled, Span, Walk, cut_edges, room,
 };
 use crate::cpu::state::HostState;
 use crate::dsl::Bits;
@@ -20,7 +19,7 @@ use crate::dsl::csr::Csr;
 use crate::dsl::fault::{self, InLane, Lanes};
 use crate::dsl::record::{Record, Rows};
 use crate::dsl::views::{AtomicElement, Buf};
-use crate::plan::footprint::{ALONE, CHUNK};
+use crate::plan::footprint::{ALONE, CHUNK, PULLERS};
 use crate::run::schedule::{Pending, lowest};
 use crate::vir0::module::{
     Access, BufferId, Domain, Extent, ListId, Mode, Program, Resource, UpdateOp, WaveId,
@@ -30,6 +29,8 @@ use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The name under which profilers show the lanes of a wave. The macros implement it for a type called like the wave's
 /// function, because a symbol of a function in an `impl` names the type.
@@ -246,6 +247,7 @@ impl<'s> Sweep<'s> {
         PushArg {
             frontier: &self.state.frontiers[id as usize],
             nodes: self.nodes_count(),
+            room: None,
         }
     }
 
@@ -253,7 +255,7 @@ impl<'s> Sweep<'s> {
     pub fn push_items<T: Record>(&self, id: u16) -> PushItems<'s, T> {
         PushItems {
             frontier: &self.state.frontiers[id as usize],
-            item: PhantomData,
+            room: Arc::default(),
         }
     }
 
@@ -262,14 +264,12 @@ impl<'s> Sweep<'s> {
         let accesses = &self.state.program.waves[self.wave.index()].accesses;
         let list = Resource::List(ListId(id));
         let only_appends = |a: &Access| a.mode == Mode::Update(UpdateOp::Append);
-        let appended = &self.state.lists[id as usize];
-        appended.make_room();
         AppendArg {
-            list: appended,
+            list: &self.state.lists[id as usize],
             reads_slots: !accesses
                 .iter()
                 .any(|a| a.resource == list && only_appends(a)),
-            item: PhantomData,
+            room: Arc::default(),
         }
     }
 
@@ -448,7 +448,8 @@ impl<'s> Sweep<'s> {
             }
         }
         let mut cuts = self.scratch.cuts.borrow_mut();
-        if !cut_edges(&mut cuts, graph.csr.offsets(), items, graph.max_degree) {
+        let repeats = !self.state.program.frontiers[frontier.index()].unique;
+        if !cut_edges(&mut cuts, graph, items, repeats) {
             let chunks = graph.csr.edge_count().div_ceil(CHUNK);
             return self.state.starve::<Cut>(chunks);
         }
@@ -479,7 +480,7 @@ impl<'s> Sweep<'s> {
         args.ready(chunks);
         if !self.shares(chunks, args) {
             for chunk in 0..chunks {
-                let _in_lane = InLane::enter(Lanes::Alone, code.signal);
+                let _in_lane = InLane::enter(Lanes::Alone, code.watch);
                 let (first, end) = borders(len, chunk);
                 let local = args.begin();
                 let (_, part) = C::cut(args.whole(), first);
@@ -490,22 +491,24 @@ impl<'s> Sweep<'s> {
             }
             return;
         }
+        let waits = args.waits();
         self.run_shared(chunks, args, |args, group, done| {
             let span_of = |chunk| borders(len, chunk);
             let Some(parts) = parts_of(args, group.clone(), span_of) else {
-                self.state.starve::<(Done<C>, C::Part<'_>)>(group.len());
                 return false;
             };
-            let parts = group.clone().into_par_iter().zip(parts);
-            parts
-                .map(|(chunk, part)| {
-                    let _in_lane = InLane::enter(Lanes::Shared, code.signal);
-                    let (first, end) = span_of(chunk);
-                    let local = C::open_part(&part, chunk - group.start);
-                    let span = (first, end - first);
-                    name.lanes(|| run_span::<C, F>(&code, (part, local), span, kernel))
-                })
-                .collect_into_vec(done);
+            in_turn(waits, group.len(), done, |at| {
+                let part = parts[at]
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .take();
+                let part = part.expect("each chunk runs once");
+                let _in_lane = InLane::enter(Lanes::Shared, code.watch);
+                let (first, end) = span_of(group.start + at);
+                let local = C::open_part(&part, at);
+                let span = (first, end - first);
+                name.lanes(|| run_span::<C, F>(&code, (part, local), span, kernel))
+            });
             true
         });
     }
@@ -518,27 +521,25 @@ impl<'s> Sweep<'s> {
     }
 
     /// Runs the chunks of a sweep that threads share, as many at a time as the args say, and merges them in order.
-    /// `run` gives what a group leaves; false where it has no memory, which it has said.
+    /// `run` gives what a group leaves; false where it has no memory.
     fn run_shared<C: LaneArg>(
         &self,
         chunks: usize,
         args: &mut C,
-        run: impl Fn(&mut C, Range<usize>, &mut Vec<Done<C>>) -> bool,
+        run: impl Fn(&mut C, Range<usize>, &mut Vec<(usize, Done<C>)>) -> bool,
     ) {
         let mut merged = 0;
         while merged < chunks {
             let group = args.chunks_at_once().min(chunks - merged);
-            let Some(mut done) = room::<Done<C>>(group) else {
+            let Some(mut done) = room(group) else {
                 return self.state.starve::<Done<C>>(group);
             };
-            if !run(args, merged..merged + group, &mut done) {
-                return;
+            let ran = args.share(group) && run(args, merged..merged + group, &mut done);
+            args.gather();
+            if !ran {
+                return self.state.starve::<Done<C>>(group);
             }
-            if args.settles() {
-                let chunks = done.par_iter_mut();
-                chunks.for_each(|(local, _)| C::settle(local));
-            }
-            for chunk in done {
+            for (_, chunk) in done {
                 self.close(args, chunk);
             }
             merged += group;
@@ -549,8 +550,7 @@ impl<'s> Sweep<'s> {
         Code {
             program: &self.state.program,
             wave: self.wave,
-            signal: self.state.meter.signal(),
-            cut: self.state.meter.cut(),
+            watch: self.state.meter.watch(),
         }
     }
 
@@ -583,7 +583,7 @@ impl<'s> Sweep<'s> {
         args.ready(chunks);
         if !self.shares(chunks, args) {
             for chunk in 0..chunks {
-                let _in_lane = InLane::enter(Lanes::Alone, code.signal);
+                let _in_lane = InLane::enter(Lanes::Alone, code.watch);
                 let local = args.begin();
                 let walk = || walk(chunk);
                 let view = args.view();
@@ -597,20 +597,42 @@ impl<'s> Sweep<'s> {
             true => Lanes::Alone,
             false => Lanes::Shared,
         };
+        let waits = args.waits();
         self.run_shared(chunks, args, |args, group, done| {
             let view = args.view();
-            let chunks = group.clone().into_par_iter();
-            chunks
-                .map(|chunk| {
-                    let _in_lane = InLane::enter(lanes, code.signal);
-                    let walk = || walk(chunk);
-                    let local = C::open(view, chunk - group.start);
-                    name.lanes(|| run_chunk::<C, F, W>(&code, (view, local), walk, kernel))
-                })
-                .collect_into_vec(done);
+            in_turn(waits, group.len(), done, |at| {
+                let _in_lane = InLane::enter(lanes, code.watch);
+                let walk = || walk(group.start + at);
+                let local = C::open(view, at);
+                name.lanes(|| run_chunk::<C, F, W>(&code, (view, local), walk, kernel))
+            });
             true
         });
     }
+}
+
+/// Runs `chunks` chunks on all threads; `done` gets what they leave, in order, with their numbers.
+///
+/// Where a chunk may have to wait for those before it, a thread takes the next one, whichever part of the range it came
+/// for: how a pool shares out work must not decide whether a sweep ends. Otherwise a thread has neighbours, and finds
+/// them in its cache in the next sweep.
+fn in_turn<D: Send>(
+    waits: bool,
+    chunks: usize,
+    done: &mut Vec<(usize, D)>,
+    run: impl Fn(usize) -> D + Sync,
+) {
+    let next = AtomicUsize::new(0);
+    let shared = (0..chunks).into_par_iter().map(|at| {
+        let at = if waits {
+            next.fetch_add(1, Relaxed)
+        } else {
+            at
+        };
+        (at, run(at))
+    });
+    shared.collect_into_vec(done);
+    done.sort_unstable_by_key(|&(at, _)| at);
 }
 
 /// What a chunk leaves.
@@ -622,12 +644,12 @@ pub(super) fn parts_of<C: LaneArg>(
     args: &mut C,
     chunks: Range<usize>,
     borders: impl Fn(usize) -> (usize, usize),
-) -> Option<Vec<C::Part<'_>>> {
+) -> Option<Vec<Mutex<Option<C::Part<'_>>>>> {
     let mut parts = room(chunks.len())?;
     let (_, mut rest) = C::cut(args.whole(), borders(chunks.start).0);
     for (first, end) in chunks.map(borders) {
         let (part, after) = C::cut(rest, end - first);
-        parts.push(part);
+        parts.push(Mutex::new(Some(part)));
         rest = after;
     }
     Some(parts)
@@ -648,7 +670,7 @@ where
     let mut next = 0;
     let mut found = None;
     loop {
-        if code.is_stopped() {
+        if code.watch.has_ended() {
             C::end(&mut local);
             return (local, found);
         }
@@ -677,7 +699,11 @@ where
                 C::end(&mut local);
                 return (local, found);
             }
-            Err(payload) if fault::is_stop(&*payload) => {}
+            Err(payload) if fault::is_stop(&*payload) => {
+                code.watch.cut.store(true, Relaxed);
+                C::end(&mut local);
+                return (local, found);
+            }
             Err(payload) => {
                 let item = (first + next - 1) as u32;
                 let pending = code.locate(item, fault::classify(payload));
@@ -718,7 +744,7 @@ where
     let mut walk = walk();
     let mut found = None;
     loop {
-        if code.is_stopped() {
+        if code.watch.has_ended() {
             C::end(&mut local);
             return (local, found);
         }
@@ -734,7 +760,11 @@ where
                 C::end(&mut local);
                 return (local, found);
             }
-            Err(payload) if fault::is_stop(&*payload) => {}
+            Err(payload) if fault::is_stop(&*payload) => {
+                code.watch.cut.store(true, Relaxed);
+                C::end(&mut local);
+                return (local, found);
+            }
             Err(payload) => {
                 let pending = code.locate(walk.current(), fault::classify(payload));
                 found = lowest(found, Some(Box::new(pending)));
@@ -755,5 +785,43 @@ pub(super) fn borders(len: usize, chunk: usize) -> (usize, usize) {
         (0, len)
     } else {
         (chunk * CHUNK, len.min((chunk + 1) * CHUNK))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn chunks_that_may_wait_begin_in_order_however_a_pool_shares_out_work() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2);
+        #[expect(
+            deprecated,
+            reason = "no other pool begins with what was put off first"
+        )]
+        let pool = pool.breadth_first().build().expect("there are threads");
+        // One thread is busy, so that the other one has all chunks.
+        let ((is_busy, busy), (free, freed)) = (channel(), channel::<()>());
+        pool.spawn(move || {
+            is_busy.send(()).expect("the test waits");
+            freed.recv().expect_err("nothing is sent");
+        });
+        busy.recv().expect("a thread comes");
+        let (begun, mut done) = (Mutex::new(Vec::new()), Vec::new());
+        pool.install(|| {
+            in_turn(true, 64, &mut done, |at| {
+                begun.lock().expect("no chunk panics").push(at);
+            });
+        });
+        drop(free);
+        assert!(
+            begun
+                .into_inner()
+                .expect("no chunk panicked")
+                .into_iter()
+                .eq(0..64)
+        );
+        assert!(done.into_iter().map(|(at, ())| at).eq(0..64));
     }
 }

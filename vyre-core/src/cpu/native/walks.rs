@@ -1,6 +1,7 @@
 //! How the lanes of a chunk follow each other, in each kind of domain.
 
 use super::looks::Ahead;
+use crate::cpu::state::Graph;
 use crate::dsl::Edge;
 use crate::dsl::csr::Csr;
 use crate::dsl::record::Rows;
@@ -8,9 +9,6 @@ use crate::dsl::views::prefetch;
 use crate::plan::footprint::{ALONE, CHUNK};
 use rayon::prelude::*;
 use std::slice;
-
-/// Nodes of a chunk of a sweep that pulls; a multiple of 64.
-pub(super) const PULLERS: usize = 2048;
 
 /// One item of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,13 +52,21 @@ pub(super) struct Cut {
 ///
 /// A chunk never spans two blocks of items, so that blocks can be cut in parallel. A node with many edges is cut as
 /// well.
-pub(super) fn cut_edges(
-    cuts: &mut Vec<Cut>,
-    offsets: &[u32],
-    items: &[u32],
-    max_degree: u32,
-) -> bool {
+pub(super) fn cut_edges(cuts: &mut Vec<Cut>, graph: &Graph, items: &[u32], repeats: bool) -> bool {
     cuts.clear();
+    let (offsets, max_degree) = (graph.csr.offsets(), graph.max_degree);
+    let most = items.len() as u64 * u64::from(max_degree);
+    // Items that repeat may have more edges than the graph: then chunks are larger, and no more than for all its edges.
+    let edges = graph.csr.edge_count() as u64;
+    let times = match repeats && most > edges {
+        true => {
+            let degree = |&v: &u32| u64::from(graph.csr.degree(v));
+            let all: u64 = items.par_iter().map(degree).sum();
+            all.div_ceil(edges.max(1)).max(1)
+        }
+        false => 1,
+    };
+    let per_chunk = CHUNK.saturating_mul(times as usize);
     let put = |cuts: &mut Vec<Cut>, item: usize, edges: u32| {
         let fits = cuts.try_reserve(1).is_ok();
         if fits {
@@ -73,13 +79,13 @@ pub(super) fn cut_edges(
         if !put(cuts, first, 0) {
             return false;
         }
-        let mut room = CHUNK;
+        let mut room = per_chunk;
         for (item, &v) in (first..).zip(items) {
             let degree = (offsets[v as usize + 1] - offsets[v as usize]) as usize;
             let mut edges = 0;
             while degree - edges > room {
                 edges += room;
-                room = CHUNK;
+                room = per_chunk;
                 if !put(cuts, item, edges as u32) {
                     return false;
                 }
@@ -88,7 +94,7 @@ pub(super) fn cut_edges(
         }
         true
     };
-    let cut = if items.len() as u64 * u64::from(max_degree) <= ALONE as u64 {
+    let cut = if most <= ALONE as u64 {
         put(cuts, 0, 0)
     } else if items.len() <= 4 * CHUNK {
         let mut blocks = items.chunks(CHUNK).enumerate();

@@ -1,6 +1,7 @@
 //! Frontiers and lists in host memory.
 
-use crate::dsl::Room;
+use crate::dsl::Seen;
+use crate::dsl::blocks::{Items, Place};
 use crate::dsl::error::RunError;
 use crate::dsl::record::{Record, Rows};
 use std::cell::{Cell, RefCell};
@@ -25,8 +26,6 @@ pub(crate) struct Frontier {
     pub(crate) stamp: Cell<u32>,
     /// Stamps of the round that are taken.
     pub(crate) taken: Cell<u32>,
-    /// For what the chunks of a sweep push each on their own.
-    pub(crate) room: Arc<Room>,
     pub(super) owned: bool,
     /// Items that both lists have memory for.
     pub(super) allocated: usize,
@@ -52,8 +51,6 @@ pub(crate) struct List {
     /// There was no memory for some of them.
     pub(crate) starved: Cell<bool>,
     pub(crate) capacity: usize,
-    /// For what the chunks of a sweep append each on their own.
-    pub(crate) room: Arc<Room>,
     /// Items that it has memory for.
     pub(super) allocated: usize,
     /// Its memory came with the run: whoever gave it knows how much that is.
@@ -68,7 +65,6 @@ impl List {
             refused: Cell::new(0),
             starved: Cell::new(false),
             capacity: 0,
-            room: Arc::default(),
             allocated: 0,
             lent: false,
         }
@@ -87,43 +83,51 @@ impl List {
         self.refused.set(self.refused.get() + items);
     }
 
-    /// The chunks of a sweep that begins may append what there is room for.
-    pub(crate) fn make_room(&self) {
-        let room = (self.capacity as u64).saturating_sub(self.len());
-        (self.room).reset(room as usize, rayon::current_num_threads());
+    /// How many more items there is room for.
+    pub(crate) fn room(&self) -> usize {
+        let held = self.len() - self.refused.get();
+        (self.capacity as u64).saturating_sub(held) as usize
     }
 
-    /// Takes what a chunk of a native sweep appended, as far as there is room.
-    pub(crate) fn take<T: Record>(&self, block: &[T]) {
-        let room = (self.capacity as u64).saturating_sub(self.len() - self.refused.get());
-        let fits = block.len().min(room as usize);
-        self.refuse((block.len() - fits) as u64);
-        if fits == 0 {
-            return;
-        }
-        let (taken, block) = match self.items.try_borrow_mut() {
+    /// Takes what a chunk appended where no other ran, as far as there is room.
+    pub(crate) fn take<T: Record>(&self, blocks: Vec<Vec<T>>) {
+        let mut place = self.place();
+        let fed = place.take(blocks);
+        self.put(place, fed);
+    }
+
+    /// Takes out where the items of chunks belong.
+    pub(crate) fn place(&self) -> Place {
+        let room = self.room();
+        let (items, most) = match self.items.try_borrow_mut() {
             Ok(mut items) => {
-                let taken = items.make_room(fits, self.capacity);
-                if taken {
-                    items.extend(&block[..fits]);
-                }
-                (taken, None)
+                let none = items.like();
+                let most = room + items.len();
+                (Items::Rows(std::mem::replace(&mut *items, none)), most)
             }
-            // The sweep has the items.
+            // The sweep has them.
             Err(_) => {
-                let mut rows = self.items.borrow().like();
-                let taken =
-                    rows.make_room(fits, fits) && self.pending.borrow_mut().try_reserve(1).is_ok();
-                if taken {
-                    rows.extend(&block[..fits]);
-                }
-                (taken, taken.then_some(rows))
+                let (pending, none) = (self.pending.take(), self.items.borrow().like());
+                let most = room + pending.iter().map(Rows::len).sum::<usize>();
+                (Items::After(pending, none), most)
             }
         };
-        self.pending.borrow_mut().extend(block);
-        if !taken {
-            self.starved.set(true);
-            self.refuse(fits as u64);
+        Place {
+            items,
+            most,
+            seen: None,
+            refused: 0,
+        }
+    }
+
+    /// Puts it back; `fed`: there was memory for all that it took.
+    pub(crate) fn put(&self, place: Place, fed: bool) {
+        self.refuse(place.refused);
+        self.starved.set(self.starved.get() || !fed);
+        match place.items {
+            Items::Rows(rows) => *self.items.borrow_mut() = rows,
+            Items::After(pending, _) => *self.pending.borrow_mut() = pending,
+            Items::Nodes(_) => unreachable!("it is the list's place"),
         }
     }
 
@@ -191,17 +195,79 @@ impl Frontier {
             },
             stamp: Cell::new(LAST_STAMP),
             taken: Cell::new(0),
-            room: Arc::default(),
             owned: declared.owner.is_some(),
             allocated: 0,
         })
     }
 
-    /// The chunks of a sweep that begins may push what there is room for.
-    pub(crate) fn make_room(&self) {
+    /// How many more items there is room for.
+    pub(crate) fn room(&self) -> usize {
         let held = self.len() - self.refused.get();
-        let room = (self.capacity as u64).saturating_sub(held);
-        (self.room).reset(room as usize, rayon::current_num_threads());
+        (self.capacity as u64).saturating_sub(held) as usize
+    }
+
+    /// Takes out where the items belong that chunks push at once: nodes, or others. For a unique frontier, it has memory
+    /// for all nodes then. Also how many items the chunks may hold beside it.
+    pub(crate) fn place(&self, nodes: usize) -> (Place, usize) {
+        let room = self.room();
+        let Some(records) = &self.records else {
+            let mut next = self.next.take();
+            let most = room + next.len();
+            let seen = self.seen(false);
+            let beside = match &seen {
+                None => room,
+                Some(_) => {
+                    let distinct = most.min(nodes);
+                    // Without memory it grows when it has to.
+                    let _reserved = next.try_reserve_exact(distinct.saturating_sub(next.len()));
+                    distinct
+                }
+            };
+            let place = Place {
+                items: Items::Nodes(next),
+                most,
+                seen,
+                refused: 0,
+            };
+            return (place, beside);
+        };
+        let mut next = records.next.borrow_mut();
+        let (none, most) = (next.like(), room + next.len());
+        let place = Place {
+            items: Items::Rows(std::mem::replace(&mut *next, none)),
+            most,
+            seen: None,
+            refused: 0,
+        };
+        (place, room)
+    }
+
+    /// Puts it back; `fed`: there was memory for all that it took.
+    pub(crate) fn put(&self, place: Place, fed: bool) {
+        self.refuse(place.refused);
+        self.starved.set(self.starved.get() || !fed);
+        match (place.items, &self.records) {
+            (Items::Nodes(nodes), _) => *self.next.borrow_mut() = nodes,
+            (Items::Rows(rows), Some(records)) => *records.next.borrow_mut() = rows,
+            (Items::Rows(_) | Items::After(..), _) => unreachable!("it is the frontier's place"),
+        }
+    }
+
+    /// Takes what a chunk pushed where no other ran, as far as there is room.
+    pub(crate) fn take<T: Record>(&self, blocks: Vec<Vec<T>>) {
+        let (mut place, _) = self.place(0);
+        let fed = place.take(blocks);
+        self.put(place, fed);
+    }
+
+    /// What the next chunk of a unique frontier knows of those before it; `alone`: no other runs.
+    #[inline]
+    pub(crate) fn seen(&self, alone: bool) -> Option<Seen> {
+        Some(Seen {
+            stamps: Arc::clone(self.stamps.as_ref()?),
+            stamp: self.stamp.get() + self.taken.get(),
+            alone,
+        })
     }
 
     /// `items` did not fit.
@@ -341,17 +407,6 @@ pub(super) fn stamps(frontier: &str, nodes: u64) -> Result<Vec<AtomicU32>, RunEr
     reserved.map_err(missing)?;
     stamps.resize_with(len, || AtomicU32::new(u32::MAX));
     Ok(stamps)
-}
-
-/// Takes memory for `more` items where there is too little, as [`Rows::make_room`] does.
-#[must_use]
-pub(crate) fn room_for(items: &mut Vec<u32>, more: usize, most: usize) -> bool {
-    let needed = items.len().saturating_add(more);
-    if needed <= items.capacity() {
-        return true;
-    }
-    let room = items.capacity().saturating_mul(2).min(most).max(needed);
-    items.try_reserve_exact(room - items.len()).is_ok()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ mod parts;
 mod routes;
 mod run;
 
-pub(crate) use frontier::{Frontier, List, room_for};
+pub(crate) use frontier::{Frontier, List};
 pub(crate) use graph::Graph;
 pub(crate) use parts::{Done, Job};
 pub(crate) use run::no_memory_for;

@@ -1,7 +1,8 @@
 //! A run over a session's state: its start, what [`follow`] asks of host memory, and its results.
 
-use super::frontier::{Frontier, room_for};
+use super::frontier::Frontier;
 use super::{Bodies, Held, HostState, lives_in};
+use crate::dsl::blocks::room_for;
 use crate::dsl::columns::{Column, Slice};
 use crate::dsl::error::RunError;
 use crate::dsl::record::Rows;
@@ -84,7 +85,7 @@ impl HostState {
         &mut self,
         args: &Args<'_>,
         bodies: &mut impl Bodies,
-        results: Option<&mut Outcome>,
+        results: &mut Outcome,
     ) -> Result<(), RunError> {
         let program = Arc::clone(&self.program);
         if args.scalars.len() != program.scalars.len() {
@@ -114,9 +115,7 @@ impl HostState {
             state.capacity = index_len(&list.name, capacity)?;
             state.clear();
         }
-        if let Some(results) = results {
-            self.take_memory(results)?;
-        }
+        self.take_memory(results)?;
         for (i, buffer) in program.buffers.iter().enumerate() {
             let len = self.len_of(buffer.field(), buffer.extent)?;
             match buffer.role {
@@ -392,16 +391,16 @@ impl HostState {
         RunError::no_memory(name, items.saturating_mul(item_bytes))
     }
 
-    /// Runs the pass once, and gives its results where they are asked for, in memory of earlier results.
+    /// Runs the pass once in the memory of earlier results, and gives its own where they are read.
     /// [`was_launched`] says whether a failed run had begun.
     pub(crate) fn run(
         &mut self,
         args: &Args<'_>,
         bodies: &mut impl Bodies,
-        mut results: Option<&mut Outcome>,
+        (outcome, read): (&mut Outcome, bool),
     ) -> Result<(), RunError> {
         let started = Instant::now();
-        self.begin(args, bodies, results.as_deref_mut())?;
+        self.begin(args, bodies, outcome)?;
         let program = Arc::clone(&self.program);
         let mut sweeping = Sweeping {
             state: self,
@@ -419,9 +418,9 @@ impl HostState {
             self.give_back();
         }
         let rounds = rounds?;
-        let Some(outcome) = results else {
+        if !read {
             return Ok(());
-        };
+        }
         self.give_results(outcome, bodies.in_outs().is_empty())?;
         outcome.report.rounds = rounds;
         outcome.report.wall_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -450,7 +449,7 @@ impl HostState {
     ) -> Result<(), RunError> {
         for (i, args) in series.iter().enumerate() {
             let read = i + 1 == series.len();
-            let result = self.run(args, bodies, read.then_some(&mut *results));
+            let result = self.run(args, bodies, (results, read));
             self.counts.launches += u64::from(was_launched(&result));
             self.counts.fences += u64::from(was_launched(&result) && (read || result.is_err()));
             result.map_err(|e| e.of_run(i, series.len()))?;
@@ -468,8 +467,14 @@ impl HostState {
             }
         };
         let domain = self.program.waves[wave.index()].domain;
-        if let Some((l, _)) = domain.list() {
-            return self.lists[l.index()].items.borrow().len() as u64;
+        if let Some((l, new)) = domain.list() {
+            let len = self.lists[l.index()].items.borrow().len();
+            let swept = if new {
+                self.swept[wave.index()].get()
+            } else {
+                0
+            };
+            return (len - swept) as u64;
         }
         match (domain.topology(), domain.frontier()) {
             (None, Some(f)) => from(f) as u64,

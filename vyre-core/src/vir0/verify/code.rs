@@ -214,6 +214,7 @@ impl<'p> Code<'p> {
     fn source(&self, v: &mut Verifier<'p>, operand: char, byte: u8, slot: Slot, literal: bool) {
         let width = match slot {
             Slot::N => return v.require(byte == 0, || Rule::Unused { operand, byte }),
+            Slot::Flag => return v.require(byte <= 1, || Rule::Flag { operand, byte }),
             Slot::W | Slot::OptW => 1,
             Slot::D | Slot::OptD => 2,
         };
@@ -261,6 +262,7 @@ impl<'p> Code<'p> {
             Slot::D => (2, false),
             Slot::OptW => (1, true),
             Slot::OptD => (2, true),
+            Slot::Flag => unreachable!("no destination is a flag"),
         };
         if byte == IMM {
             v.require(optional, || Rule::OperandImmediate('d'));

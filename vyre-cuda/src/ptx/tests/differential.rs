@@ -415,6 +415,7 @@ fn emulated_by(
         program,
         code: 0,
         abort: CONTROL + std::mem::offset_of!(abi::Control, unused) as u64,
+        most_steps: None,
         control: CONTROL,
         buffers: buffers_of.collect(),
         topologies: vec![abi::Topology {
@@ -445,7 +446,7 @@ fn emulated_by(
     // It looks whether it is to stop whenever it may.
     let ticks = std::mem::offset_of!(abi::Image, look_ticks);
     shared[ticks..ticks + 4].fill(0);
-    let words = layout.device_words();
+    let words = layout.device_words(false);
     let at = head.code_shared as usize;
     shared[at..at + words.len()].copy_from_slice(&words);
     let mut put = |at: u32, x: u32| {

@@ -371,6 +371,13 @@ impl Checker<'_> {
     }
 
     pub(super) fn mac(&mut self, m: &syn::Macro) -> Expr {
+        let unwatched = std::mem::replace(&mut self.unwatched, true);
+        let e = self.mac_unwatched(m);
+        self.unwatched = unwatched;
+        e
+    }
+
+    fn mac_unwatched(&mut self, m: &syn::Macro) -> Expr {
         use syn::parse::Parser;
         let span = first_token(&m.path);
         let name = m

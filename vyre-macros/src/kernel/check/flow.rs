@@ -2,6 +2,7 @@
 
 use super::block::parts;
 use super::*;
+use crate::turns::counts;
 
 impl Checker<'_> {
     pub(super) fn branch(&mut self, i: &syn::ExprIf, span: Span) -> Expr {
@@ -293,6 +294,13 @@ impl Checker<'_> {
         LoopId(self.loops.len() - 1)
     }
 
+    /// Turns of this loop are steps of work, if the function can count them.
+    fn count_turns(&mut self, id: LoopId) {
+        if !self.unwatched {
+            self.counting.push(id);
+        }
+    }
+
     pub(super) fn close_loop(&mut self) -> bool {
         self.open.pop().is_some_and(|l| self.loops[l].broken)
     }
@@ -316,6 +324,7 @@ impl Checker<'_> {
 
     pub(super) fn while_loop(&mut self, w: &syn::ExprWhile, span: Span) -> Expr {
         let id = self.open_loop(w.label.as_ref(), true, true, None);
+        self.count_turns(id);
         let cond = self.value(&w.cond);
         self.unify(&Ty::BOOL, &cond);
         let body = self.block(&w.body, span);
@@ -331,6 +340,7 @@ impl Checker<'_> {
     pub(super) fn endless(&mut self, l: &syn::ExprLoop, span: Span) -> Expr {
         let result = self.types.any();
         let id = self.open_loop(l.label.as_ref(), true, true, Some(result.clone()));
+        self.count_turns(id);
         let body = self.block(&l.body, span);
         self.unify(&Ty::UNIT, &body);
         let ty = if self.close_loop() { result } else { Ty::Never };
@@ -370,6 +380,9 @@ impl Checker<'_> {
         let (pat, ty) = self.pattern(&f.pat);
         self.agree(&element, &ty);
         let id = self.open_loop(f.label.as_ref(), true, true, None);
+        if counts(f) {
+            self.count_turns(id);
+        }
         let body = self.block(&f.body, span);
         self.unify(&Ty::UNIT, &body);
         self.close_loop();
@@ -434,6 +447,9 @@ impl Checker<'_> {
             }
         };
         let id = self.open_loop(f.label.as_ref(), true, true, None);
+        if counts(f) {
+            self.count_turns(id);
+        }
         let body = self.block(&f.body, span);
         self.unify(&Ty::UNIT, &body);
         self.close_loop();

@@ -135,7 +135,7 @@ impl<'f> Lowerer<'_, 'f> {
                     l.break_unless(cond, at);
                     l.discard(body);
                 });
-                self.leave_loop(block);
+                self.leave_loop(*id, block);
             }
             Kind::For {
                 id,

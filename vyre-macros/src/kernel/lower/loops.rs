@@ -14,9 +14,17 @@ impl<'f> Lowerer<'_, 'f> {
         at
     }
 
-    pub(super) fn leave_loop(&mut self, body: ir::Block) {
+    /// A loop of the source, with its body.
+    pub(super) fn leave_loop(&mut self, id: LoopId, body: ir::Block) {
         self.loops -= 1;
-        self.emit(ir::Stmt::Loop { body });
+        let short = !self.f().counting.contains(&id);
+        self.emit(ir::Stmt::Loop { body, short });
+    }
+
+    /// A loop that is not in the source.
+    pub(super) fn leave_short(&mut self, body: ir::Block) {
+        self.loops -= 1;
+        self.emit(ir::Stmt::Loop { body, short: true });
     }
 
     pub(super) fn outward(&self, at: u32) -> u32 {
@@ -49,7 +57,7 @@ impl<'f> Lowerer<'_, 'f> {
         let to = self.dest(ty);
         self.enter(id, to.clone());
         let (block, ()) = self.block(|l| l.discard(body));
-        self.leave_loop(block);
+        self.leave_loop(id, block);
         self.kept(&to)
     }
 
@@ -63,7 +71,7 @@ impl<'f> Lowerer<'_, 'f> {
                 l.emit(ir::Stmt::Break { depth: 0 });
             }
         });
-        self.leave_loop(block);
+        self.leave_loop(id, block);
         self.kept(&to)
     }
 
@@ -168,7 +176,7 @@ impl<'f> Lowerer<'_, 'f> {
             }
             l.discard(body);
         });
-        self.leave_loop(block);
+        self.leave_loop(id, block);
     }
 
     /// A loop whose counter moves by one towards `last`. The body sees the counter, or with a `target` the node that
@@ -231,7 +239,7 @@ impl<'f> Lowerer<'_, 'f> {
             }
             l.discard(body);
         });
-        self.leave_loop(block);
+        self.leave_loop(id, block);
     }
 
     /// A `usize` that counts between small literals: half as wide, widened where it is used.
@@ -262,7 +270,7 @@ impl<'f> Lowerer<'_, 'f> {
             l.frame().vars[var.0] = Some(Slot::Alias(vec![wide]));
             l.discard(body);
         });
-        self.leave_loop(block);
+        self.leave_loop(id, block);
     }
 
     /// `.step_by(n)`: a flag tells the last turn apart, for the counter may not reach beyond its type's end.
@@ -346,7 +354,7 @@ impl<'f> Lowerer<'_, 'f> {
             l.emit(ir::Stmt::Assign(counter, binary(op, reg, now, by)));
             l.discard(body);
         });
-        self.leave_loop(block);
+        self.leave_loop(id, block);
     }
 
     /// `a..=b`: the last turn is told apart by a flag, for `b` may be the type's largest value.
@@ -400,7 +408,7 @@ impl<'f> Lowerer<'_, 'f> {
             ));
             l.discard(body);
         });
-        self.leave_loop(block);
+        self.leave_loop(id, block);
     }
 
     pub(super) fn counter(&mut self, s: Scalar, start: ir::Expr) -> LocalId {

@@ -322,7 +322,7 @@ impl<'f> Lowerer<'_, 'f> {
                 let next = binary(BinaryOp::Add, Scalar::U32, at(), literal(1));
                 l.emit(ir::Stmt::Assign(k, next));
             });
-            return self.emit(ir::Stmt::Loop { body });
+            return self.emit(ir::Stmt::Loop { body, short: true });
         }
         // All are evaluated before the first element changes.
         let row = Storage::Row(buffer, scalar, len);

@@ -522,7 +522,7 @@ impl<'f> Lowerer<'_, 'f> {
             );
             l.emit(ir::Stmt::Assign(left, half));
         });
-        self.leave_loop(block);
+        self.leave_short(block);
         ir::Expr::Local(result)
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn assigns_read(s: &ir::Stmt, e: &ir::Expr) -> bool {
         ir::Stmt::If {
             then, otherwise, ..
         } => then.iter().chain(otherwise).any(|s| assigns_read(s, e)),
-        ir::Stmt::Loop { body } => body.iter().any(|s| assigns_read(s, e)),
+        ir::Stmt::Loop { body, .. } => body.iter().any(|s| assigns_read(s, e)),
         ir::Stmt::ArrayFill { .. }
         | ir::Stmt::ArrayAssign { .. }
         | ir::Stmt::ArrayStore { .. }

@@ -532,7 +532,7 @@ impl<'f> Lowerer<'_, 'f> {
                     l.emit(ir::Stmt::Break { depth: 0 });
                 }
             });
-            self.leave_loop(block);
+            self.leave_short(block);
             return self.kept(&to);
         }
         let values = self.value(&f.body);

@@ -1,0 +1,394 @@
+//! The examples' passes and those of the tests as shaders: which target gets which, and that what is exported does what
+//! VIR0 does, bit for bit.
+
+use shader_evaluator::backend::{REFUSED, Shaders};
+use shader_evaluator::machine::Shader;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use vyre::prelude::*;
+use vyre::{Error, Runtime};
+use vyre_core::vir0::container::decode;
+use vyre_core::vir0::module::Program;
+use vyre_examples::passes::{bfs, components, liveness, pagerank, saxpy};
+use vyre_naga::{Options, Target, Text, export, lines, shaders};
+use vyre_tests::{endless, graphs, passes as tested};
+// Their passes are among those that are listed.
+use {vyre_corpus as _, vyre_standard as _};
+
+macro_rules! examples {
+    ($($name:ident $path:literal;)*) => {$(
+        #[path = $path]
+        #[allow(dead_code, unreachable_pub, missing_docs, reason = "an example's own crate, as a module")]
+        mod $name;
+    )*};
+}
+
+examples! {
+    bellman_ford "../../examples/examples/bellman_ford.rs";
+    betweenness "../../examples/examples/betweenness.rs";
+    bitonic "../../examples/examples/bitonic.rs";
+    dfa "../../examples/examples/dfa.rs";
+    dominators "../../examples/examples/dominators.rs";
+    kcore "../../examples/examples/kcore.rs";
+    mis "../../examples/examples/mis.rs";
+    msf "../../examples/examples/msf.rs";
+    reachability "../../examples/examples/reachability.rs";
+    scc "../../examples/examples/scc.rs";
+    sssp "../../examples/examples/sssp.rs";
+    taint "../../examples/examples/taint.rs";
+}
+
+/// Every pass that these tests reach, by its id.
+fn all() -> Vec<(String, Program)> {
+    let all = vyre::passes();
+    let all = all.iter().map(|p| {
+        let module = p.module().split("::").next().unwrap_or_default();
+        let from = match module {
+            // These tests take most examples in as modules.
+            "passes" | "vyre_examples" => "examples",
+            other => other,
+        };
+        let name = format!("{} ({from})", p.manifest().id);
+        (name, p.plan().program())
+    });
+    let all: Vec<_> = all.collect();
+    assert!(all.len() > 50, "{} passes", all.len());
+    all
+}
+
+/// The table of docs/PORTABLE.md.
+fn table() -> String {
+    let mut table = String::from("| pass | webgpu | vulkan | metal |\n| --- | --- | --- | --- |\n");
+    for (name, program) in all() {
+        let lines = lines(&program);
+        let cells = lines
+            .lines()
+            .map(|l| l.split_once(": ").expect("a target").1);
+        let cells: Vec<&str> = cells.collect();
+        let _ = writeln!(table, "| {name} | {} |", cells.join(" | "));
+    }
+    table
+}
+
+#[test]
+fn the_page_says_which_target_gets_which_pass() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/PORTABLE.md");
+    let page = std::fs::read_to_string(&path).expect("the page is there");
+    let (before, rest) = page
+        .split_once("<!-- passes: generated -->\n\n")
+        .expect("a mark");
+    let (found, after) = rest.split_once("\n<!-- end -->").expect("a mark");
+    if std::env::var_os("VYRE_BLESS").is_some() {
+        let page = format!(
+            "{before}<!-- passes: generated -->\n\n{}\n<!-- end -->{after}",
+            table()
+        );
+        std::fs::write(&path, page).expect("the page can be written");
+    } else {
+        assert_eq!(found, table(), "VYRE_BLESS=1 rewrites it");
+    }
+}
+
+/// naga validates each shader of a program, writes it for its target, and reads it back; only waves of the table are
+/// missing. How many shaders, and how many waves.
+fn checked(name: &str, program: &Program) -> (usize, usize) {
+    let (mut all, mut refused) = (0, 0);
+    for target in Target::ALL {
+        let made = shaders(program, target, Options::default());
+        let made = made.unwrap_or_else(|e| panic!("{name}: {e}"));
+        let parts = program.waves.len() + program.fixpoints.len();
+        let made_parts = made.shaders.len() - 4;
+        assert_eq!(made_parts, 2 * (parts - made.refusals.len()), "{name}");
+        (all, refused) = (all + made.shaders.len(), refused + made.refusals.len());
+        for shader in &made.shaders {
+            let text = shader
+                .text(target)
+                .unwrap_or_else(|e| panic!("{name}: {e}"));
+            let back = match &text {
+                Text::Wgsl(text) => Shader::from_wgsl(text),
+                Text::Spirv(words) => Shader::from_spirv(words),
+                Text::Msl(text) => {
+                    let entry = format!("kernel void {}", shader.entry());
+                    assert!(text.contains(&entry), "{text}");
+                    continue;
+                }
+            };
+            let back = back.unwrap_or_else(|e| panic!("{name}, {}: {e}", shader.entry()));
+            assert_eq!(back.entry(), shader.entry());
+            let storage = back.bindings().filter(|&b| b != 0).count();
+            assert!(storage <= 4, "{name}: {storage} storage buffers");
+            assert!(storage as u32 <= target.storage_buffers(), "{name}");
+        }
+    }
+    (all, refused)
+}
+
+#[test]
+fn every_wave_is_a_shader_or_is_in_the_table() {
+    for (name, program) in all() {
+        checked(&name, &program);
+    }
+}
+
+#[test]
+#[ignore = "reads programs from the folder VYRE_PROGRAMS: scripts/shaders writes those of vyre's suite"]
+fn every_wave_of_a_folder_is_a_shader_or_is_in_the_table() {
+    let folder = std::env::var_os("VYRE_PROGRAMS").expect("VYRE_PROGRAMS names a folder");
+    let files = std::fs::read_dir(&folder).expect("the folder can be read");
+    let (mut programs, mut all, mut refused) = (0, 0, 0);
+    for file in files {
+        let path = file.expect("the folder can be read").path();
+        let bytes = std::fs::read(&path).expect("it can be read");
+        let program = decode(&bytes).expect("it is a program");
+        let (made, missing) = checked(&path.display().to_string(), &program);
+        (programs, all, refused) = (programs + 1, all + made, refused + missing);
+    }
+    println!("{programs} programs: {all} shaders, {refused} waves and conditions refused");
+    assert!(programs > 0);
+}
+
+/// The same pass on the interpreter and as shaders, from WGSL and from SPIR-V.
+fn runtimes() -> [Runtime; 3] {
+    [
+        Runtime::vir0(),
+        Runtime::on(Arc::new(Shaders::new(Target::WebGpu))),
+        Runtime::on(Arc::new(Shaders::new(Target::Vulkan))),
+    ]
+}
+
+/// What all three give is equal.
+fn agree<T: PartialEq + std::fmt::Debug>(run: impl Fn(&Runtime) -> Result<T, Error>) -> T {
+    let [expected, wgsl, spirv] = runtimes().map(|runtime| run(&runtime));
+    let expected = expected.expect("the interpreter runs it");
+    assert_eq!(wgsl.expect("shaders from WGSL run it"), expected);
+    assert_eq!(spirv.expect("shaders from SPIR-V run it"), expected);
+    expected
+}
+
+#[test]
+fn a_breadth_first_search() {
+    for graph in [
+        graphs::grid(9, 7),
+        graphs::chain(70),
+        graphs::random_graph(150, 400),
+    ] {
+        let dist = agree(|runtime| {
+            let out = bfs::Session::new(runtime, &graph)?.run(bfs::Run { source: 3 })?;
+            Ok((out.dist, out.report.rounds))
+        });
+        assert_eq!(dist.0, graphs::distances(&graph, 3));
+    }
+}
+
+#[test]
+fn shortest_paths() {
+    let graph = graphs::random_graph(120, 500);
+    let weight: Vec<u32> = (0..500).map(|e| e * 7 % 23).collect();
+    let dist = agree(|runtime| {
+        let topology = tested::sssp::Topology {
+            graph: &graph,
+            weight: &weight,
+        };
+        let mut session = tested::sssp::Session::new(runtime, topology)?;
+        Ok(session.run(tested::sssp::Run { source: 0 })?.dist)
+    });
+    assert_eq!(dist, graphs::shortest(&graph, &weight, 0));
+}
+
+#[test]
+fn connected_components() {
+    for (graph, symmetric) in [
+        (graphs::both_ways(&graphs::random_graph(200, 150)), true),
+        (graphs::random_graph(90, 60), false),
+    ] {
+        agree(|runtime| {
+            let out = components::Session::new(runtime, &graph)?.run(components::Run {
+                symmetric,
+                nodes: graph.node_count() as u32,
+            })?;
+            Ok(out.label)
+        });
+    }
+}
+
+#[test]
+fn page_ranks() {
+    // Each node has an edge out but one, so that what no node hands on is one term, whatever the order.
+    let mut edges: Vec<(u32, u32)> = (0..89).map(|v| (v, (v * 7 + 3) % 90)).collect();
+    edges.extend((0..80).map(|v| (v, (v * v + 1) % 90)));
+    let graph = Csr::from_edges(90, &edges).expect("edges name nodes");
+    let n = 90.0f32;
+    let ranks = agree(|runtime| {
+        let mut session = pagerank::Session::new(runtime, &graph)?;
+        let out = session.run(pagerank::Run {
+            start: 1.0 / n,
+            damping: 0.85,
+            spread: 0.85 / n,
+            restart: 0.15 / n,
+            tolerance: 1e-4,
+        })?;
+        let bits: Vec<u32> = out.rank.iter().map(|r| r.to_bits()).collect();
+        Ok((bits, out.report.rounds))
+    });
+    assert!(ranks.1[0] > 3, "{:?}", ranks.1);
+}
+
+#[test]
+fn core_numbers() {
+    let graph = graphs::both_ways(&graphs::random_graph(100, 400));
+    agree(|runtime| {
+        let out = kcore::kcore::Session::new(runtime, &graph)?.run(kcore::kcore::Run {})?;
+        Ok((out.core, out.report.rounds))
+    });
+}
+
+#[test]
+fn a_standalone_kernel() {
+    let x: Vec<f32> = (0..333).map(|i| i as f32 * 0.37 - 9.0).collect();
+    let y = agree(|runtime| {
+        let mut y: Vec<f32> = (0..333).map(|i| 1.0 / (i as f32 + 0.1)).collect();
+        saxpy::run(runtime, -2.5, &x, &mut y)?;
+        Ok(y.iter().map(|y| y.to_bits()).collect::<Vec<u32>>())
+    });
+    let plain: Vec<u32> = (0..333)
+        .map(|i| (1.0 / (i as f32 + 0.1) + -2.5 * x[i]).to_bits())
+        .collect();
+    assert_eq!(y, plain);
+}
+
+/// Bytes of a part of the automaton's text, and classes of bytes.
+const PART: u32 = 64;
+const CLASSES: u32 = 4;
+
+#[test]
+fn an_automaton_over_text() {
+    let text: Vec<u8> = (0..2_500u32)
+        .map(|i| b"int a; // b\n\"c\" /* d */ \n"[(i * i % 25) as usize])
+        .collect();
+    let table: Vec<u8> = (0..4096u32).map(|i| (i * 31 % 251) as u8 & 0x3f).collect();
+    let lines = 1 + text.iter().filter(|&&b| b == b'\n').count() as u32;
+    let parts = (text.len() as u32).div_ceil(PART);
+    agree(|runtime| {
+        let mut session = dfa::dfa::Session::new(runtime, ())?;
+        let out = session.run(dfa::dfa::Run {
+            text: &text,
+            table: &table,
+            bytes: text.len() as u32,
+            parts,
+            lines,
+            cells: lines * CLASSES,
+        })?;
+        Ok((out.histogram, [out.code, out.comment, out.blank]))
+    });
+}
+
+#[test]
+fn fixpoints_in_fixpoints_and_several_waves_a_round() {
+    let graph = graphs::random_graph(60, 140);
+    agree(|runtime| {
+        let out =
+            tested::three_waves::Session::new(runtime, &graph)?.run(tested::three_waves::Run {
+                source: 1,
+                too_far: 1_000,
+            })?;
+        Ok((out.dist, out.label, out.back))
+    });
+    agree(|runtime| {
+        let chain = graphs::chain(12);
+        let out = tested::walks::Session::new(runtime, &chain)?.run(tested::walks::Run {})?;
+        Ok((out.seen, out.last, out.report.rounds))
+    });
+    agree(|runtime| {
+        let out = tested::phases::Session::new(runtime, &graph)?.run(tested::phases::Run {})?;
+        Ok((out.seen, out.degree, out.report.rounds))
+    });
+}
+
+/// Traps have the kind, the place, the item, the index and the length of VIR0's.
+#[test]
+fn traps_are_those_of_vir0() {
+    let graph = graphs::chain(90);
+    let runs = runtimes().map(|runtime| {
+        let mut session = tested::three_waves::Session::new(&runtime, &graph).expect("it fits");
+        let run = tested::three_waves::Run {
+            source: 0,
+            too_far: 70,
+        };
+        let Err(Error::Trap(trap)) = session.run(run) else {
+            panic!("it traps");
+        };
+        (trap.to_string(), trap.item, trap.site.clone())
+    });
+    assert_eq!(runs[0].1, Some(70));
+    assert_eq!(runs[0], runs[1]);
+    assert_eq!(runs[0], runs[2]);
+}
+
+/// A shader sees no cancel: turns of loops are bounded.
+#[test]
+fn turns_of_loops_are_bounded() {
+    let options = Options { turns: 1_000 };
+    let runtime = Runtime::on(Arc::new(Shaders::new(Target::WebGpu).with(options)));
+    let mut session = endless::spin::Session::new(&runtime, ()).expect("it fits");
+    let spin = session.run(endless::spin::Run { items: 3, turns: 1 });
+    assert!(
+        matches!(spin, Err(Error::Work { limit: 1_000 })),
+        "{spin:?}"
+    );
+    let out = session.run(endless::spin::Run { items: 3, turns: 0 });
+    assert_eq!(out.expect("it ends").out, [1, 2, 3]);
+}
+
+/// A pass of which a target does not get a wave does not run there, and says which and where.
+#[test]
+fn what_is_refused_is_refused_before_it_runs() {
+    let shaders = Shaders::new(Target::WebGpu);
+    let (refused, _) = shaders.counts();
+    let runtime = Runtime::on(Arc::new(shaders));
+    let graph = graphs::chain(3);
+    let topology = liveness::Topology {
+        predecessors: &graph,
+        uses: &[1, 2, 3],
+        defs: &[0, 0, 1],
+    };
+    let session = liveness::Session::new(&runtime, topology);
+    let error = session.expect_err("it is refused").to_string();
+    assert!(error.contains(REFUSED), "{error}");
+    assert!(
+        error.contains("flow needs 64-bit atomics, which WGSL does not have"),
+        "{error}"
+    );
+    assert!(error.contains("examples/src/passes.rs:"), "{error}");
+    assert_eq!(refused.load(Relaxed), 1);
+}
+
+/// The shaders of a search, as text to read: user's names, and the line of the source beside what can fault.
+#[test]
+fn the_shaders_of_a_search_are_text_to_read() {
+    let made = |options| export(&bfs::PLAN.program(), options).expect("naga takes it");
+    let all = made(Options::default());
+    assert_eq!(all, made(Options::default()));
+    assert_ne!(all, made(Options { turns: 5 }), "the plan has the turns");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
+    for (path, name) in [
+        ("webgpu/relax_sweep.wgsl", "bfs_relax.wgsl"),
+        ("metal/relax_sweep.metal", "bfs_relax.metal"),
+        ("webgpu/plan.json", "bfs_plan.json"),
+    ] {
+        let file = all
+            .files
+            .iter()
+            .find(|f| f.path == path)
+            .expect("it is exported");
+        let text = String::from_utf8(file.bytes.clone()).expect("it is text");
+        let kept = folder.join(name);
+        if std::env::var_os("VYRE_BLESS").is_some() {
+            std::fs::create_dir_all(&folder).expect("a folder");
+            std::fs::write(&kept, &text).expect("it can be written");
+        }
+        let kept = std::fs::read_to_string(kept).expect("it is kept");
+        assert_eq!(text, kept, "{name}: VYRE_BLESS=1 rewrites it");
+    }
+}

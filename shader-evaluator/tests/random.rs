@@ -1,0 +1,92 @@
+//! Random programs with random schedules, as shaders and on the interpreter. `VYRE_FUZZ` is the number of programs.
+
+use shader_evaluator::backend::Shaders;
+use std::cell::Cell;
+use std::sync::Arc;
+use vyre_core::cpu::Vir0;
+use vyre_core::dsl::columns::Column;
+use vyre_core::dsl::csr::Csr;
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::check;
+use vyre_core::plan::footprint::Allocation;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::{Backend, Opening};
+use vyre_core::run::outcome::Outcome;
+use vyre_core::vir0::disasm;
+use vyre_core::vir0::module::{Program, ReduceOp};
+use vyre_core::vir0::verify::verify;
+use vyre_naga::{Options, Target, shaders};
+use vyre_tests::programs::{graph, program};
+use vyre_tests::random::cases;
+
+/// What a run leaves: outputs, lists sorted, reductions, rounds.
+type Left = (Vec<Column>, Vec<Vec<u64>>, Vec<u64>, Vec<u64>);
+
+fn run(backend: &dyn Backend, program: &Arc<Program>, graph: &Csr) -> Result<Left, RunError> {
+    let topology = TopologyArgs {
+        graphs: vec![graph],
+        columns: vec![],
+    };
+    let mut executor = backend.open(Opening {
+        program: Arc::clone(program),
+        topology: &topology,
+        allocation: Allocation::Separate,
+        native: None,
+    })?;
+    let mut outcome = Outcome::default();
+    executor.run_series(&[Args::default()], &mut outcome)?;
+    let lists = outcome.lists.iter().flat_map(|(_, columns)| columns);
+    let lists = lists.map(|column| {
+        let mut items: Vec<u64> = (0..column.len()).filter_map(|i| column.get(i)).collect();
+        items.sort_unstable();
+        items
+    });
+    Ok((
+        outcome.outputs.iter().map(|(_, c)| c.clone()).collect(),
+        lists.collect(),
+        outcome.reductions.iter().map(|(_, bits)| *bits).collect(),
+        outcome.report.rounds,
+    ))
+}
+
+#[test]
+fn random_programs_do_as_shaders_what_they_do_interpreted() {
+    let (finished, trapped, unordered) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let more = |count: &Cell<u32>| count.set(count.get() + 1);
+    cases(60, |u| {
+        let mut program = program(u)?;
+        let graph = graph(u)?;
+        // Exact sums are refused, by name.
+        for reduction in &mut program.reductions {
+            if reduction.op == ReduceOp::ExactSum {
+                reduction.op = ReduceOp::Max;
+            }
+        }
+        if verify(&program).is_err() {
+            return Ok(());
+        }
+        let made = shaders(&program, Target::WebGpu, Options::default()).expect("naga takes it");
+        assert!(made.refusals.is_empty(), "{}", made.refusals[0]);
+        // What is not ordered within a group is seen by whoever comes later, one after the other.
+        if !check::program(&program).is_empty() {
+            more(&unordered);
+            return Ok(());
+        }
+        let program = Arc::new(program);
+        let expected = run(&Vir0, &program, &graph);
+        let target = match finished.get() % 2 {
+            0 => Target::WebGpu,
+            _ => Target::Vulkan,
+        };
+        let found = run(&Shaders::new(target), &program, &graph);
+        assert_eq!(found, expected, "{}", disasm::program(&program));
+        more(if expected.is_ok() {
+            &finished
+        } else {
+            &trapped
+        });
+        Ok(())
+    });
+    println!("{finished:?} finished, {trapped:?} trapped, {unordered:?} are only validated");
+    assert!(finished.get() > 0 && trapped.get() > 0 && unordered.get() > 0);
+}

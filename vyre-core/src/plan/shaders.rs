@@ -1,0 +1,665 @@
+//! Which waves can be shaders of a target, and why not the others: `vyre-naga` makes what this table allows, and `PLAN`
+//! shows it.
+//!
+//! All three targets are asked for what each of their devices has, but for f64 on Vulkan, which most devices have
+//! ([`features`]). 64-bit atomics, which some have, are refused by name.
+//!
+//! ```
+//! use vyre_core::plan::shaders::{Target, line, refusals};
+//! use vyre_core::vir0::module::Program;
+//!
+//! assert_eq!(line(&Program::default(), Target::Vulkan), "vulkan: 0 of 0 waves");
+//! assert!(refusals(&Program::default(), Target::Vulkan).is_empty());
+//! ```
+
+use crate::vir0::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
+use crate::vir0::local::locals;
+use crate::vir0::module::{
+    BufferId, Domain, FixpointId, KernelId, Mode, Program, ReduceOp, Resource, Uniform, WaveId,
+};
+use crate::vir0::scalar::Scalar;
+use crate::vir0::trap::Site;
+use std::collections::BTreeSet;
+use std::fmt;
+use thiserror::Error;
+
+/// Who runs shaders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Target {
+    /// WGSL, in a browser or by wgpu.
+    WebGpu,
+    /// SPIR-V 1.3, as Vulkan 1.1 takes it.
+    Vulkan,
+    /// MSL 2.4.
+    Metal,
+}
+
+impl Target {
+    /// Every one.
+    pub const ALL: [Target; 3] = [Target::WebGpu, Target::Vulkan, Target::Metal];
+
+    /// As plans and command lines write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Target::WebGpu => "webgpu",
+            Target::Vulkan => "vulkan",
+            Target::Metal => "metal",
+        }
+    }
+
+    /// Storage buffers that a stage of every device can have.
+    pub const fn storage_buffers(self) -> u32 {
+        match self {
+            Target::WebGpu => 8,
+            // What the standard guarantees.
+            Target::Vulkan => 4,
+            Target::Metal => 30,
+        }
+    }
+
+    /// Words of a uniform that every device can have.
+    pub const fn uniform_words(self) -> u32 {
+        match self {
+            Target::WebGpu | Target::Metal => 65_536 / 4,
+            Target::Vulkan => 16_384 / 4,
+        }
+    }
+
+    /// Words of a workgroup's memory that every device can have.
+    pub const fn workgroup_words(self) -> u32 {
+        match self {
+            Target::WebGpu | Target::Vulkan => 16_384 / 4,
+            Target::Metal => 32_768 / 4,
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Why a target does not get a wave.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum Why {
+    /// Arithmetic on f64.
+    #[error("needs f64, {}", .0.about_f64())]
+    F64(Target),
+    /// Functions of f64 that are no arithmetic.
+    #[error("needs exp, ln, sin or cos of f64, which no shading language has")]
+    F64Functions,
+    /// An atomic on 64 bits that two atomics on its halves are not.
+    #[error("needs 64-bit atomics, {}", .0.about_atomics())]
+    Atomic64(Target),
+    /// A sum of floats that is rounded once.
+    #[error("adds to `{0}`, an exact sum: shaders have none yet")]
+    ExactSum(String),
+    /// It is in a fixpoint that each part of a graph runs by itself.
+    #[error("is in `{0}`, which each part runs by itself: shaders have no parts yet")]
+    Parts(String),
+    /// More words of the uniform than there may be.
+    #[error("needs {needed} words of a uniform; {target} has {limit}")]
+    Uniform {
+        /// How many.
+        needed: u32,
+        /// How many there may be.
+        limit: u32,
+        /// Where.
+        target: Target,
+    },
+    /// More words of a workgroup's memory than there may be.
+    #[error("needs {needed} words of a workgroup's memory; {target} has {limit}")]
+    Workgroup {
+        /// How many.
+        needed: u32,
+        /// How many there may be.
+        limit: u32,
+        /// Where.
+        target: Target,
+    },
+}
+
+impl Why {
+    /// In a few words, for the plan.
+    pub fn short(&self) -> &'static str {
+        match self {
+            Why::F64(_) => "f64",
+            Why::F64Functions => "functions of f64",
+            Why::Atomic64(_) => "64-bit atomics",
+            Why::ExactSum(_) => "exact sums",
+            Why::Parts(_) => "parts",
+            Why::Uniform { .. } => "a larger uniform",
+            Why::Workgroup { .. } => "more workgroup memory",
+        }
+    }
+}
+
+impl Target {
+    /// Whether devices can have f64, and integers of 64 bits.
+    pub const fn may_have_f64(self) -> bool {
+        match self {
+            Target::WebGpu | Target::Metal => false,
+            Target::Vulkan => true,
+        }
+    }
+
+    fn about_f64(self) -> &'static str {
+        match self {
+            Target::WebGpu => "which WGSL does not have",
+            Target::Vulkan => "which Vulkan has",
+            Target::Metal => "which MSL does not have",
+        }
+    }
+
+    fn about_atomics(self) -> &'static str {
+        match self {
+            Target::WebGpu => "which WGSL does not have",
+            Target::Vulkan => "which not every Vulkan device has (shaderBufferInt64Atomics)",
+            Target::Metal => "of which MSL has only min and max, without a result",
+        }
+    }
+}
+
+/// A wave, or a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// A wave.
+    Wave(WaveId),
+    /// The condition of a fixpoint.
+    Until(FixpointId),
+}
+
+/// A wave or a condition that a target does not get.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Which.
+    pub part: Part,
+    /// Its name: the wave's, or `until` of the fixpoint's.
+    pub name: String,
+    /// Where the source asks for it; the nearest place that is known.
+    pub site: Option<Site>,
+    /// Why.
+    pub why: Why,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.why)?;
+        match &self.site {
+            Some(site) => write!(f, " ({site})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What an operation needs of a target.
+enum Need {
+    Nothing,
+    F64,
+    /// exp, ln, sin or cos of it.
+    F64Functions,
+    /// An atomic on 64 bits, whose halves may be updated one after the other where nobody looks.
+    Halves,
+    /// The same, of a load: where nobody updates.
+    Load,
+    Atomic64,
+}
+
+/// What there is for each operation.
+fn need(op: Op) -> Need {
+    match op {
+        Op::ExpF64 | Op::LnF64 | Op::SinF64 | Op::CosF64 => Need::F64Functions,
+        Op::AddF64
+        | Op::SubF64
+        | Op::MulF64
+        | Op::DivF64
+        | Op::RemF64
+        | Op::MinF64
+        | Op::MaxF64
+        | Op::FmaF64
+        | Op::SqrtF64
+        | Op::FloorF64
+        | Op::CeilF64
+        | Op::RoundF64
+        | Op::TruncF64
+        | Op::EqF64
+        | Op::NeF64
+        | Op::LtF64
+        | Op::LeF64
+        | Op::F32FromF64
+        | Op::F64FromU32
+        | Op::F64FromI32
+        | Op::F64FromU64
+        | Op::F64FromI64
+        | Op::F64FromF32
+        | Op::U32FromF64
+        | Op::I32FromF64
+        | Op::U64FromF64
+        | Op::I64FromF64 => Need::F64,
+        Op::AtomAdd64 | Op::AtomAnd64 | Op::AtomOr64 | Op::AtomXor64 => Need::Halves,
+        Op::AtomLd64 => Need::Load,
+        Op::AtomSt64
+        | Op::AtomAddF64
+        | Op::AtomMinF64
+        | Op::AtomMaxF64
+        | Op::AtomSwap64
+        | Op::AtomCas64
+        | Op::AtomMinU64
+        | Op::AtomMinI64
+        | Op::AtomMaxU64
+        | Op::AtomMaxI64 => Need::Atomic64,
+        Op::Mov32
+        | Op::Mov64
+        | Op::LdU32
+        | Op::LdU64
+        | Op::Sel32
+        | Op::Sel64
+        | Op::RowLd32
+        | Op::RowLd64
+        | Op::RowSt32
+        | Op::RowSt64
+        | Op::RowFill32
+        | Op::RowFill64
+        | Op::Add32
+        | Op::Sub32
+        | Op::Mul32
+        | Op::DivU32
+        | Op::DivI32
+        | Op::RemU32
+        | Op::RemI32
+        | Op::MinU32
+        | Op::MinI32
+        | Op::MaxU32
+        | Op::MaxI32
+        | Op::And32
+        | Op::Or32
+        | Op::Xor32
+        | Op::Shl32
+        | Op::ShrU32
+        | Op::ShrI32
+        | Op::Rotl32
+        | Op::Popc32
+        | Op::Clz32
+        | Op::Ctz32
+        | Op::Add64
+        | Op::Sub64
+        | Op::Mul64
+        | Op::DivU64
+        | Op::DivI64
+        | Op::RemU64
+        | Op::RemI64
+        | Op::MinU64
+        | Op::MinI64
+        | Op::MaxU64
+        | Op::MaxI64
+        | Op::And64
+        | Op::Or64
+        | Op::Xor64
+        | Op::Shl64
+        | Op::ShrU64
+        | Op::ShrI64
+        | Op::Rotl64
+        | Op::Popc64
+        | Op::Clz64
+        | Op::Ctz64
+        | Op::MulHiU64
+        | Op::ExpF32
+        | Op::LnF32
+        | Op::SinF32
+        | Op::CosF32
+        | Op::AddF32
+        | Op::SubF32
+        | Op::MulF32
+        | Op::DivF32
+        | Op::RemF32
+        | Op::MinF32
+        | Op::MaxF32
+        | Op::FmaF32
+        | Op::SqrtF32
+        | Op::FloorF32
+        | Op::CeilF32
+        | Op::RoundF32
+        | Op::TruncF32
+        | Op::Eq32
+        | Op::Ne32
+        | Op::LtU32
+        | Op::LeU32
+        | Op::LtI32
+        | Op::LeI32
+        | Op::EqF32
+        | Op::NeF32
+        | Op::LtF32
+        | Op::LeF32
+        | Op::Eq64
+        | Op::Ne64
+        | Op::LtU64
+        | Op::LeU64
+        | Op::LtI64
+        | Op::LeI64
+        | Op::Zext64
+        | Op::Sext64
+        | Op::Wrap32
+        | Op::F32FromU32
+        | Op::F32FromI32
+        | Op::F32FromU64
+        | Op::F32FromI64
+        | Op::U32FromF32
+        | Op::I32FromF32
+        | Op::U64FromF32
+        | Op::I64FromF32
+        | Op::Ld8
+        | Op::Ld32
+        | Op::Ld64
+        | Op::St8
+        | Op::St32
+        | Op::St64
+        | Op::Len
+        | Op::CsrBegin
+        | Op::CsrEnd
+        | Op::CsrTarget
+        | Op::AtomLd32
+        | Op::AtomSt32
+        | Op::AtomSwap32
+        | Op::AtomCas32
+        | Op::AtomAdd32
+        | Op::AtomAddF32
+        | Op::AtomMinU32
+        | Op::AtomMinI32
+        | Op::AtomMinF32
+        | Op::AtomMaxU32
+        | Op::AtomMaxI32
+        | Op::AtomMaxF32
+        | Op::AtomAnd32
+        | Op::AtomOr32
+        | Op::AtomXor32
+        | Op::Push
+        | Op::Reduce32
+        | Op::Reduce64
+        | Op::Append
+        | Op::ListSt8
+        | Op::ListSt32
+        | Op::ListSt64
+        | Op::PushItem
+        | Op::ItemSt8
+        | Op::ItemSt32
+        | Op::ItemSt64
+        | Op::If
+        | Op::Else
+        | Op::EndIf
+        | Op::Loop
+        | Op::EndLoop
+        | Op::Break
+        | Op::BreakIf
+        | Op::BreakUnless
+        | Op::Continue
+        | Op::Ret
+        | Op::RetV
+        | Op::Trap
+        | Op::Assert
+        | Op::Check => Need::Nothing,
+    }
+}
+
+/// The waves and conditions of a verified program that a target does not get: each once, in order, with the first
+/// reason.
+pub fn refusals(program: &Program, target: Target) -> Vec<Refusal> {
+    let waves = (0..program.waves.len() as u16).map(|w| Part::Wave(WaveId(w)));
+    let conditions = (0..program.fixpoints.len() as u16).map(|f| Part::Until(FixpointId(f)));
+    let parts = waves.chain(conditions);
+    parts
+        .filter_map(|part| {
+            let (at, why) = refused(program, target, part)?;
+            let kernel = kernel_of(program, part);
+            Some(Refusal {
+                part,
+                name: name_of(program, part),
+                site: nearest(program, kernel, at),
+                why,
+            })
+        })
+        .collect()
+}
+
+fn kernel_of(program: &Program, part: Part) -> KernelId {
+    match part {
+        Part::Wave(w) => program.waves[w.index()].kernel,
+        Part::Until(f) => program.fixpoints[f.index()].until,
+    }
+}
+
+fn name_of(program: &Program, part: Part) -> String {
+    match part {
+        Part::Wave(w) => program.waves[w.index()].name.clone(),
+        Part::Until(f) => format!("until of {}", program.fixpoints[f.index()].name),
+    }
+}
+
+/// The known place that is nearest to a word.
+fn nearest(program: &Program, kernel: KernelId, pc: usize) -> Option<Site> {
+    let sites = program.kernels[kernel.index()].sites.iter();
+    let (_, site) = sites.min_by_key(|(at, _)| (*at as usize).abs_diff(pc))?;
+    program.sites.get(site.index()).cloned()
+}
+
+/// The local fixpoint that a part is in.
+fn local(program: &Program, part: Part) -> Option<FixpointId> {
+    let mut at = match part {
+        Part::Wave(w) => program.waves[w.index()].fixpoint,
+        Part::Until(f) => Some(f),
+    };
+    while let Some(f) = at {
+        if locals(program).any(|local| local.fixpoint == f) {
+            return Some(f);
+        }
+        at = program.fixpoints[f.index()].parent;
+    }
+    None
+}
+
+/// The word that a target does not have, and why.
+fn refused(program: &Program, target: Target, part: Part) -> Option<(usize, Why)> {
+    if let Some(f) = local(program, part) {
+        return Some((0, Why::Parts(program.fixpoints[f.index()].name.clone())));
+    }
+    let kernel = &program.kernels[kernel_of(program, part).index()];
+    let mode = |buffer: BufferId| match part {
+        Part::Wave(w) => {
+            let mut accesses = program.waves[w.index()].accesses.iter();
+            let found = accesses.find(|a| a.resource == Resource::Buffer(buffer));
+            found.map(|access| access.mode)
+        }
+        Part::Until(_) => None,
+    };
+    for (pc, word) in kernel.code.iter().enumerate() {
+        let op = Op::from_code(word.op).expect("verified code has known opcodes");
+        let buffer = BufferId(word.resource());
+        let f64 = (!target.may_have_f64()).then_some(Why::F64(target));
+        let why = match need(op) {
+            Need::Nothing => match op {
+                Op::Reduce32 | Op::Reduce64 => {
+                    let reduction = &program.reductions[usize::from(word.resource())];
+                    match (reduction.op, reduction.scalar) {
+                        (ReduceOp::ExactSum, _) => Some(Why::ExactSum(reduction.name.clone())),
+                        (_, Scalar::F64) => f64,
+                        _ => None,
+                    }
+                }
+                _ => None,
+            },
+            Need::F64 => f64,
+            Need::F64Functions if target.may_have_f64() => Some(Why::F64Functions),
+            Need::F64Functions => f64,
+            Need::Halves if word.d == IMM && matches!(mode(buffer), Some(Mode::Update(_))) => None,
+            Need::Load if mode(buffer) == Some(Mode::Read) => None,
+            Need::Halves | Need::Load | Need::Atomic64 => Some(Why::Atomic64(target)),
+        };
+        if let Some(why) = why {
+            return Some((pc, why));
+        }
+    }
+    let (needed, limit) = (uniform_words(program), target.uniform_words());
+    if needed > limit {
+        return Some((
+            0,
+            Why::Uniform {
+                needed,
+                limit,
+                target,
+            },
+        ));
+    }
+    if let Part::Wave(w) = part {
+        let (needed, limit) = (
+            WORKGROUP * record_words(program, w),
+            target.workgroup_words(),
+        );
+        if needed > limit {
+            return Some((
+                0,
+                Why::Workgroup {
+                    needed,
+                    limit,
+                    target,
+                },
+            ));
+        }
+    }
+    None
+}
+
+/// What a device must have for the waves of a program that a target gets, by the names of its features.
+pub fn features(program: &Program, target: Target) -> Vec<&'static str> {
+    let refusals = refusals(program, target);
+    let waves = (0..program.waves.len() as u16).map(|w| Part::Wave(WaveId(w)));
+    let conditions = (0..program.fixpoints.len() as u16).map(|f| Part::Until(FixpointId(f)));
+    let mut got = waves
+        .chain(conditions)
+        .filter(|&p| refusals.iter().all(|r| r.part != p));
+    let on_f64 = got.any(|part| {
+        let kernel = &program.kernels[kernel_of(program, part).index()];
+        kernel.code.iter().any(|word| match Op::from_code(word.op) {
+            Some(Op::Reduce64) => {
+                program.reductions[usize::from(word.resource())].scalar == Scalar::F64
+            }
+            Some(op) => matches!(need(op), Need::F64),
+            None => false,
+        })
+    });
+    match (target, on_f64) {
+        (Target::Vulkan, true) => vec!["shaderFloat64", "shaderInt64"],
+        (Target::Vulkan | Target::WebGpu | Target::Metal, _) => Vec::new(),
+    }
+}
+
+/// Invocations of a workgroup.
+pub const WORKGROUP: u32 = 64;
+
+/// Words of a fault.
+pub const FAULT_WORDS: u32 = 5;
+
+/// Words of the uniform that do not depend on the program: the round, workgroups, turns, and what a fill fills.
+pub const COMMON_WORDS: u32 = 8;
+
+/// Words of the uniform: places, lengths, scalars, bits of floats.
+pub fn uniform_words(program: &Program) -> u32 {
+    let each = |n: usize| n as u32;
+    let frontiers = program.frontiers.iter();
+    let frontiers = frontiers.map(|f| 1 + each(f.fields.len().max(1)) + u32::from(f.unique));
+    let lists = program.lists.iter().map(|l| 1 + each(l.fields.len()));
+    let ranges = program.waves.iter();
+    let ranges = ranges.filter(|w| matches!(w.domain, Domain::Range(_)));
+    let scalars = program.scalars.iter().map(|s| u32::from(s.scalar.rows()));
+    COMMON_WORDS
+        + 1
+        + 3 * each(program.topologies.len())
+        + 2 * each(program.buffers.len())
+        + frontiers.chain(lists).chain(scalars).sum::<u32>()
+        + each(ranges.count())
+        + each(float_bits(program).len())
+}
+
+/// The reductions that a wave updates.
+pub fn reduced(program: &Program, wave: WaveId) -> BTreeSet<u16> {
+    let kernel = program.waves[wave.index()].kernel;
+    let words = program.kernels[kernel.index()].code.iter();
+    let updates =
+        words.filter(|w| matches!(Op::from_code(w.op), Some(Op::Reduce32 | Op::Reduce64)));
+    updates.map(|w| w.resource()).collect()
+}
+
+/// Words that an invocation has to tell its workgroup: a fault, and its part of each reduction.
+pub fn record_words(program: &Program, wave: WaveId) -> u32 {
+    let reductions = reduced(program, wave).into_iter();
+    let words = reductions.map(|r| program.reductions[usize::from(r)].scalar.rows());
+    FAULT_WORDS + words.map(u32::from).sum::<u32>()
+}
+
+/// Whether a float's text says the same everywhere: naga refuses others as literals, or drivers may drop them.
+pub fn is_plain(x: f32) -> bool {
+    x.is_normal() || x.to_bits() == 0
+}
+
+/// Bits of floats that a shader needs and cannot have as a literal: those of constants that operations on floats take.
+pub fn float_bits(program: &Program) -> BTreeSet<u32> {
+    let mut found = BTreeSet::new();
+    for kernel in &program.kernels {
+        for word in &kernel.code {
+            let op = Op::from_code(word.op).filter(|&op| takes_floats(op));
+            let bytes = op.map(|op| sources(op, *word)).unwrap_or_default();
+            for byte in bytes {
+                let slot = byte.checked_sub(UNIFORM_BASE).map(usize::from);
+                let uniform = slot.and_then(|slot| kernel.uniforms.get(slot));
+                found.extend(match (byte, uniform) {
+                    (IMM, _) => Some(word.imm),
+                    (_, Some(Uniform::Constant(c))) => {
+                        Some(program.constants[c.index()].bits as u32)
+                    }
+                    _ => None,
+                });
+            }
+        }
+    }
+    found.retain(|&bits| !is_plain(f32::from_bits(bits)));
+    found
+}
+
+/// Whether an operation takes its words as floats of 32 bits.
+fn takes_floats(op: Op) -> bool {
+    let name = op.row().mnemonic;
+    name.ends_with(".f32") && !name.starts_with("atom.") && !name.starts_with("cvt.")
+}
+
+/// Operands of 32 bits that are read.
+fn sources(op: Op, word: Word) -> Vec<u8> {
+    let row = op.row();
+    let mut bytes = Vec::new();
+    bytes.extend((row.a == Slot::W).then_some(word.a));
+    bytes.extend((row.b == Slot::W).then_some(word.b));
+    if row.imm == Imm::Third && row.d == Slot::W {
+        bytes.push(word.third());
+    }
+    bytes
+}
+
+/// The line of a plan about a target: how many of the waves and conditions it gets, and what the others need.
+pub fn line(program: &Program, target: Target) -> String {
+    let refusals = refusals(program, target);
+    let refused: Vec<&Refusal> = (refusals.iter())
+        .filter(|r| matches!(r.part, Part::Wave(_)))
+        .collect();
+    let all = program.waves.len();
+    let got = all - refused.len();
+    let mut line = format!("{target}: {got} of {all} waves");
+    for (at, refusal) in refusals.iter().enumerate() {
+        let sign = if at == 0 { ';' } else { ',' };
+        line += &format!("{sign} {} needs {}", refusal.name, refusal.why.short());
+    }
+    line
+}
+
+/// The lines about all targets.
+pub fn lines(program: &Program) -> String {
+    let lines = Target::ALL.map(|target| line(program, target));
+    lines.map(|line| format!("{line}\n")).concat()
+}

@@ -1,0 +1,95 @@
+//! Which target gets which pass of the examples, and their shaders as files.
+//!
+//! `cargo run -p vyre-naga --example portable -- bfs --export /tmp/bfs`
+
+use clap::Parser;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use vyre_naga::{File, Options, export, lines};
+
+/// The other examples, whose passes are theirs.
+macro_rules! examples {
+    ($($name:ident $path:literal;)*) => {$(
+        #[path = $path]
+        #[allow(dead_code, unreachable_pub, missing_docs, reason = "an example's own crate, as a module")]
+        mod $name;
+    )*};
+}
+
+examples! {
+    bellman_ford "../../examples/examples/bellman_ford.rs";
+    betweenness "../../examples/examples/betweenness.rs";
+    bitonic "../../examples/examples/bitonic.rs";
+    dfa "../../examples/examples/dfa.rs";
+    dominators "../../examples/examples/dominators.rs";
+    kcore "../../examples/examples/kcore.rs";
+    mis "../../examples/examples/mis.rs";
+    msf "../../examples/examples/msf.rs";
+    reachability "../../examples/examples/reachability.rs";
+    scc "../../examples/examples/scc.rs";
+    sssp "../../examples/examples/sssp.rs";
+    taint "../../examples/examples/taint.rs";
+}
+
+/// Which target gets which pass, and its shaders as files
+#[derive(Parser)]
+#[command(name = "portable")]
+struct Portable {
+    /// The pass, by the name of its module; all of them without it
+    pass: Option<String>,
+    /// Write shaders and plans to this folder, a folder for each target
+    #[arg(long, value_name = "DIR", requires = "pass")]
+    export: Option<PathBuf>,
+    /// Turns of loops that an invocation may take in a dispatch
+    #[arg(long, value_name = "N", default_value_t = Options::default().turns)]
+    turns: u32,
+}
+
+fn main() -> ExitCode {
+    let asked = Portable::parse();
+    match run(&asked) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("portable: {e}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(asked: &Portable) -> Result<(), Box<dyn std::error::Error>> {
+    let mut found = false;
+    for pass in vyre::passes() {
+        let program = pass.plan().program();
+        if asked
+            .pass
+            .as_ref()
+            .is_some_and(|name| *name != program.name)
+        {
+            continue;
+        }
+        found = true;
+        println!("{} ({})", program.name, pass.manifest().id);
+        for line in lines(&program).lines() {
+            println!("    {line}");
+        }
+        let Some(folder) = &asked.export else {
+            continue;
+        };
+        let options = Options { turns: asked.turns };
+        let export = export(&program, options)?;
+        for File { path, bytes } in &export.files {
+            let to = folder.join(path);
+            fs::create_dir_all(to.parent().unwrap_or(folder))?;
+            fs::write(to, bytes)?;
+        }
+        println!("{} files in {}", export.files.len(), folder.display());
+        for (target, refusal) in export.refused {
+            println!("not for {target}: {refusal}");
+        }
+    }
+    match (&asked.pass, found) {
+        (Some(name), false) => Err(format!("there is no pass `{name}`").into()),
+        _ => Ok(()),
+    }
+}

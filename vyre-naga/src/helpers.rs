@@ -1,0 +1,846 @@
+//! Functions that shaders call: what naga's IR has no operation for.
+//!
+//! Values of 64 bits are pairs of words. Floats come and go as their bits. So what is asked of a NaN, an infinity or a
+//! zero's sign is asked of integers, which every target computes alike.
+
+mod double;
+
+pub(crate) use double::Double;
+
+use crate::ir::{Fun, Maker, Own, Value};
+use crate::layout::{Arena, Held, Kind, Layout, Piece};
+use naga::{
+    AtomicFunction, BinaryOperator as Bin, Function, Handle, MathFunction as Math, ScalarKind,
+    Statement, Type,
+};
+
+/// A function of a module, made where something asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Helper {
+    Add64,
+    Sub64,
+    /// All 64 bits of the product of two words.
+    Wide,
+    Mul64,
+    MulHigh64,
+    /// Quotient and remainder of unsigned numbers, the divisor not 0.
+    Divide64,
+    DivideSigned64,
+    RemainderSigned64,
+    ShiftLeft64,
+    ShiftRight64,
+    ShiftRightSigned64,
+    Rotate64,
+    Less64,
+    LessSigned64,
+    Leading64,
+    Trailing64,
+    F32FromU64,
+    F32FromI64,
+    U64FromF32,
+    I64FromF32,
+    U32FromF32,
+    I32FromF32,
+    MinF32,
+    MaxF32,
+    RoundF32,
+    RemainderF32,
+    /// An operation on f64.
+    Double(Double),
+    /// Exchanges if equal, and never fails without a reason.
+    CompareExchange,
+    /// A loop around a weak exchange, for what atomics do not have.
+    Update(Update),
+    /// Keeps a fault if it is the invocation's lowest.
+    Fault,
+    /// Counts a turn; whether it was one too many.
+    Turn,
+    /// The node that an edge leaves, by bisection.
+    SourceOf(u16),
+    /// Pushes a node.
+    Push(u16),
+}
+
+/// What an update does to a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Update {
+    AddF32,
+    MinF32,
+    MaxF32,
+    MinI32,
+    MaxI32,
+}
+
+impl Maker<'_> {
+    pub(crate) fn helper(&mut self, helper: Helper) -> Handle<Function> {
+        if let Some(&made) = self.helpers.get(&helper) {
+            return made;
+        }
+        let made = self.make(helper);
+        self.helpers.insert(helper, made);
+        made
+    }
+
+    fn make(&mut self, helper: Helper) -> Handle<Function> {
+        let (word, pair) = (self.ty.u32, self.ty.pair);
+        let two = [("a", pair), ("b", pair)];
+        let shift = [("a", pair), ("n", word)];
+        let words = [("a", word), ("b", word)];
+        match helper {
+            Helper::Add64 => self.function("add_64", &two, Some(pair), |f, a| {
+                let [(al, ah), (bl, bh)] = [f.halves(a[0]), f.halves(a[1])];
+                let low = f.sum(al, bl);
+                let carry = f.bin(Bin::Less, low, al);
+                let carry = f.word_of(carry);
+                let high = f.sum(ah, bh);
+                let high = f.sum(high, carry);
+                let sum = f.pair(low, high);
+                f.give(Some(sum));
+            }),
+            Helper::Sub64 => self.function("sub_64", &two, Some(pair), |f, a| {
+                let [(al, ah), (bl, bh)] = [f.halves(a[0]), f.halves(a[1])];
+                let low = f.bin(Bin::Subtract, al, bl);
+                let borrow = f.bin(Bin::Less, al, bl);
+                let borrow = f.word_of(borrow);
+                let high = f.bin(Bin::Subtract, ah, bh);
+                let high = f.bin(Bin::Subtract, high, borrow);
+                let difference = f.pair(low, high);
+                f.give(Some(difference));
+            }),
+            Helper::Wide => self.function("wide_product", &words, Some(pair), |f, a| {
+                let half = |f: &mut Fun<'_, '_>, x| {
+                    let low = f.with(Bin::And, x, 0xffff);
+                    (low, f.with(Bin::ShiftRight, x, 16))
+                };
+                let [(al, ah), (bl, bh)] = [half(f, a[0]), half(f, a[1])];
+                let ll = f.bin(Bin::Multiply, al, bl);
+                let lh = f.bin(Bin::Multiply, al, bh);
+                let hl = f.bin(Bin::Multiply, ah, bl);
+                let hh = f.bin(Bin::Multiply, ah, bh);
+                let ((lh_low, lh_high), (hl_low, hl_high)) = (half(f, lh), half(f, hl));
+                let (ll_low, ll_high) = half(f, ll);
+                let middle = f.sum(ll_high, lh_low);
+                let middle = f.sum(middle, hl_low);
+                let (middle_low, carry) = half(f, middle);
+                let shifted = f.with(Bin::ShiftLeft, middle_low, 16);
+                let low = f.bin(Bin::InclusiveOr, ll_low, shifted);
+                let high = f.sum(hh, lh_high);
+                let high = f.sum(high, hl_high);
+                let high = f.sum(high, carry);
+                let product = f.pair(low, high);
+                f.give(Some(product));
+            }),
+            Helper::Mul64 => self.function("mul_64", &two, Some(pair), |f, a| {
+                let [(al, ah), (bl, bh)] = [f.halves(a[0]), f.halves(a[1])];
+                let lows = f.call(Helper::Wide, &[al, bl]);
+                let (low, high) = f.halves(lows);
+                let (x, y) = (f.bin(Bin::Multiply, al, bh), f.bin(Bin::Multiply, ah, bl));
+                let high = f.sum(high, x);
+                let high = f.sum(high, y);
+                let product = f.pair(low, high);
+                f.give(Some(product));
+            }),
+            Helper::MulHigh64 => self.function("mul_high_64", &two, Some(pair), |f, a| {
+                let [(al, ah), (bl, bh)] = [f.halves(a[0]), f.halves(a[1])];
+                let zero = f.u(0);
+                let ll = f.call(Helper::Wide, &[al, bl]);
+                let lh = f.call(Helper::Wide, &[al, bh]);
+                let hl = f.call(Helper::Wide, &[ah, bl]);
+                let hh = f.call(Helper::Wide, &[ah, bh]);
+                let carry = f.part(ll, 1);
+                let carry = f.pair(carry, zero);
+                let middle = f.call(Helper::Add64, &[lh, carry]);
+                let (middle_low, middle_high) = f.halves(middle);
+                let low = f.pair(middle_low, zero);
+                let other = f.call(Helper::Add64, &[hl, low]);
+                let other_high = f.part(other, 1);
+                let (x, y) = (f.pair(middle_high, zero), f.pair(other_high, zero));
+                let sum = f.call(Helper::Add64, &[hh, x]);
+                let sum = f.call(Helper::Add64, &[sum, y]);
+                f.give(Some(sum));
+            }),
+            Helper::Divide64 => {
+                let quad = Some(self.ty.quad);
+                self.function("divide_64", &two, quad, |f, a| {
+                    let pair = Some(f.m.ty.pair);
+                    let (rest, left) = (f.local("rest", pair), f.local("left", pair));
+                    let quotient = f.local("quotient", pair);
+                    let zero = f.u(0);
+                    let none = f.pair(zero, zero);
+                    f.store(rest, none);
+                    f.store(quotient, none);
+                    f.store(left, a[0]);
+                    let (from, to) = (f.u(0), f.u(64));
+                    f.count("bit", (from, to), |f, _| {
+                        let one = f.u(1);
+                        let now = f.load(left);
+                        let top = f.part(now, 1);
+                        let top = f.with(Bin::ShiftRight, top, 31);
+                        let shifted = f.call(Helper::ShiftLeft64, &[now, one]);
+                        f.store(left, shifted);
+                        let before = f.load(rest);
+                        let out = f.part(before, 1);
+                        let out = f.with(Bin::ShiftRight, out, 31);
+                        let shifted = f.call(Helper::ShiftLeft64, &[before, one]);
+                        let (low, high) = f.halves(shifted);
+                        let low = f.bin(Bin::InclusiveOr, low, top);
+                        let grown = f.pair(low, high);
+                        let less = f.call(Helper::Less64, &[grown, a[1]]);
+                        let over = f.truth(out);
+                        let not_less = f.not(less);
+                        let fits = f.bin(Bin::LogicalOr, over, not_less);
+                        let less = f.call(Helper::Sub64, &[grown, a[1]]);
+                        let next = f.select(fits, less, grown);
+                        f.store(rest, next);
+                        let so_far = f.load(quotient);
+                        let shifted = f.call(Helper::ShiftLeft64, &[so_far, one]);
+                        let (low, high) = f.halves(shifted);
+                        let bit = f.word_of(fits);
+                        let low = f.bin(Bin::InclusiveOr, low, bit);
+                        let next = f.pair(low, high);
+                        f.store(quotient, next);
+                    });
+                    let (q, r) = (f.load(quotient), f.load(rest));
+                    let ((ql, qh), (rl, rh)) = (f.halves(q), f.halves(r));
+                    let both = f.quad([ql, qh, rl, rh]);
+                    f.give(Some(both));
+                })
+            }
+            Helper::DivideSigned64 => {
+                self.function("divide_signed_64", &two, Some(pair), |f, a| {
+                    let (x, x_minus) = f.absolute(a[0]);
+                    let (y, y_minus) = f.absolute(a[1]);
+                    let both = f.call(Helper::Divide64, &[x, y]);
+                    let (low, high) = f.halves(both);
+                    let quotient = f.pair(low, high);
+                    let minus = f.bin(Bin::NotEqual, x_minus, y_minus);
+                    let signed = f.with_sign(quotient, minus);
+                    f.give(Some(signed));
+                })
+            }
+            Helper::RemainderSigned64 => {
+                self.function("remainder_signed_64", &two, Some(pair), |f, a| {
+                    let (x, minus) = f.absolute(a[0]);
+                    let (y, _) = f.absolute(a[1]);
+                    let both = f.call(Helper::Divide64, &[x, y]);
+                    let (low, high) = (f.part(both, 2), f.part(both, 3));
+                    let rest = f.pair(low, high);
+                    let signed = f.with_sign(rest, minus);
+                    f.give(Some(signed));
+                })
+            }
+            Helper::ShiftLeft64 => self.function("shift_left_64", &shift, Some(pair), |f, a| {
+                let (low, high) = f.halves(a[0]);
+                let (by, beyond) = f.amount(a[1]);
+                let over = f.spill(Bin::ShiftRight, low, by);
+                let low = f.bin(Bin::ShiftLeft, low, by);
+                let high = f.bin(Bin::ShiftLeft, high, by);
+                let high = f.bin(Bin::InclusiveOr, high, over);
+                let zero = f.u(0);
+                let far = f.pair(zero, low);
+                let near = f.pair(low, high);
+                let shifted = f.select(beyond, far, near);
+                f.give(Some(shifted));
+            }),
+            Helper::ShiftRight64 => self.function("shift_right_64", &shift, Some(pair), |f, a| {
+                let (low, high) = f.halves(a[0]);
+                let (by, beyond) = f.amount(a[1]);
+                let over = f.spill(Bin::ShiftLeft, high, by);
+                let low = f.bin(Bin::ShiftRight, low, by);
+                let low = f.bin(Bin::InclusiveOr, low, over);
+                let high = f.bin(Bin::ShiftRight, high, by);
+                let zero = f.u(0);
+                let far = f.pair(high, zero);
+                let near = f.pair(low, high);
+                let shifted = f.select(beyond, far, near);
+                f.give(Some(shifted));
+            }),
+            Helper::ShiftRightSigned64 => {
+                self.function("shift_right_signed_64", &shift, Some(pair), |f, a| {
+                    let (low, high) = f.halves(a[0]);
+                    let (by, beyond) = f.amount(a[1]);
+                    let over = f.spill(Bin::ShiftLeft, high, by);
+                    let low = f.bin(Bin::ShiftRight, low, by);
+                    let low = f.bin(Bin::InclusiveOr, low, over);
+                    let high = f.signed(high);
+                    let shifted = f.bin(Bin::ShiftRight, high, by);
+                    let shifted = f.unsigned(shifted);
+                    let all = f.with(Bin::ShiftRight, high, 31);
+                    let all = f.unsigned(all);
+                    let far = f.pair(shifted, all);
+                    let near = f.pair(low, shifted);
+                    let shifted = f.select(beyond, far, near);
+                    f.give(Some(shifted));
+                })
+            }
+            Helper::Rotate64 => self.function("rotate_64", &shift, Some(pair), |f, a| {
+                let left = f.call(Helper::ShiftLeft64, &[a[0], a[1]]);
+                let all = f.u(64);
+                let by = f.with(Bin::And, a[1], 63);
+                let back = f.bin(Bin::Subtract, all, by);
+                let back = f.with(Bin::And, back, 63);
+                let right = f.call(Helper::ShiftRight64, &[a[0], back]);
+                let rotated = f.bin(Bin::InclusiveOr, left, right);
+                f.give(Some(rotated));
+            }),
+            Helper::Less64 => {
+                let truth = Some(self.ty.bool);
+                self.function("less_64", &two, truth, |f, a| {
+                    let [(al, ah), (bl, bh)] = [f.halves(a[0]), f.halves(a[1])];
+                    let less = f.bin(Bin::Less, ah, bh);
+                    let equal = f.bin(Bin::Equal, ah, bh);
+                    let low = f.bin(Bin::Less, al, bl);
+                    let low = f.bin(Bin::LogicalAnd, equal, low);
+                    let less = f.bin(Bin::LogicalOr, less, low);
+                    f.give(Some(less));
+                })
+            }
+            Helper::LessSigned64 => {
+                let truth = Some(self.ty.bool);
+                self.function("less_signed_64", &two, truth, |f, a| {
+                    let turned = [a[0], a[1]].map(|x| {
+                        let (low, high) = f.halves(x);
+                        let high = f.with(Bin::ExclusiveOr, high, 1 << 31);
+                        f.pair(low, high)
+                    });
+                    let less = f.call(Helper::Less64, &turned);
+                    f.give(Some(less));
+                })
+            }
+            Helper::Leading64 => self.function("leading_64", &two[..1], Some(word), |f, a| {
+                let (low, high) = f.halves(a[0]);
+                let (of_low, of_high) = (
+                    f.math(Math::CountLeadingZeros, &[low]),
+                    f.math(Math::CountLeadingZeros, &[high]),
+                );
+                let beyond = f.plus(of_low, 32);
+                let none = f.with(Bin::Equal, high, 0);
+                let zeros = f.select(none, beyond, of_high);
+                f.give(Some(zeros));
+            }),
+            Helper::Trailing64 => self.function("trailing_64", &two[..1], Some(word), |f, a| {
+                let (low, high) = f.halves(a[0]);
+                let (of_low, of_high) = (
+                    f.math(Math::CountTrailingZeros, &[low]),
+                    f.math(Math::CountTrailingZeros, &[high]),
+                );
+                let beyond = f.plus(of_high, 32);
+                let none = f.with(Bin::Equal, low, 0);
+                let zeros = f.select(none, beyond, of_low);
+                f.give(Some(zeros));
+            }),
+            Helper::F32FromU64 => self.function("f32_from_u64", &two[..1], Some(word), |f, a| {
+                let (low, high) = f.halves(a[0]);
+                let any = f.bin(Bin::InclusiveOr, low, high);
+                let none = f.with(Bin::Equal, any, 0);
+                f.when(none, |f| {
+                    let zero = f.u(0);
+                    f.give(Some(zero));
+                });
+                let zeros = f.call(Helper::Leading64, &[a[0]]);
+                let top = f.call(Helper::ShiftLeft64, &[a[0], zeros]);
+                let (low, high) = f.halves(top);
+                let mantissa = f.with(Bin::ShiftRight, high, 8);
+                let half = f.with(Bin::ShiftRight, high, 7);
+                let half = f.with(Bin::And, half, 1);
+                let beyond = f.with(Bin::And, high, 0x7f);
+                let beyond = f.bin(Bin::InclusiveOr, beyond, low);
+                let beyond = f.with(Bin::NotEqual, beyond, 0);
+                let beyond = f.word_of(beyond);
+                let odd = f.with(Bin::And, mantissa, 1);
+                let up = f.bin(Bin::InclusiveOr, beyond, odd);
+                let up = f.bin(Bin::And, half, up);
+                // The mantissa's own first bit counts one up.
+                let exponent = f.u(127 + 63 - 1);
+                let exponent = f.bin(Bin::Subtract, exponent, zeros);
+                let exponent = f.with(Bin::ShiftLeft, exponent, 23);
+                let bits = f.sum(exponent, mantissa);
+                let bits = f.sum(bits, up);
+                f.give(Some(bits));
+            }),
+            Helper::F32FromI64 => self.function("f32_from_i64", &two[..1], Some(word), |f, a| {
+                let (size, minus) = f.absolute(a[0]);
+                let bits = f.call(Helper::F32FromU64, &[size]);
+                let sign = f.u(1 << 31);
+                let turned = f.bin(Bin::InclusiveOr, bits, sign);
+                let bits = f.select(minus, turned, bits);
+                f.give(Some(bits));
+            }),
+            Helper::U64FromF32 => self.function("u64_from_f32", &words[..1], Some(pair), |f, a| {
+                let (zero, all) = (f.u(0), f.u(u32::MAX));
+                // Below 1, or negative; or no number.
+                let small = f.with(Bin::Less, a[0], 127 << 23);
+                let large = f.with(Bin::Greater, a[0], 0x7f80_0000);
+                let none = f.bin(Bin::LogicalOr, small, large);
+                f.when(none, |f| {
+                    let none = f.pair(zero, zero);
+                    f.give(Some(none));
+                });
+                let beyond = f.with(Bin::GreaterEqual, a[0], (127 + 64) << 23);
+                f.when(beyond, |f| {
+                    let most = f.pair(all, all);
+                    f.give(Some(most));
+                });
+                let exponent = f.with(Bin::ShiftRight, a[0], 23);
+                let mantissa = f.with(Bin::And, a[0], 0x7f_ffff);
+                let mantissa = f.with(Bin::InclusiveOr, mantissa, 0x80_0000);
+                let value = f.pair(mantissa, zero);
+                let whole = f.with(Bin::GreaterEqual, exponent, 127 + 23);
+                f.when(whole, |f| {
+                    let by = f.with(Bin::Subtract, exponent, 127 + 23);
+                    let value = f.call(Helper::ShiftLeft64, &[value, by]);
+                    f.give(Some(value));
+                });
+                let by = f.u(127 + 23);
+                let by = f.bin(Bin::Subtract, by, exponent);
+                let value = f.call(Helper::ShiftRight64, &[value, by]);
+                f.give(Some(value));
+            }),
+            Helper::I64FromF32 => self.function("i64_from_f32", &words[..1], Some(pair), |f, a| {
+                let size = f.with(Bin::And, a[0], 0x7fff_ffff);
+                let size = f.call(Helper::U64FromF32, &[size]);
+                let minus = f.with(Bin::GreaterEqual, a[0], 1 << 31);
+                f.give_i64(size, minus);
+            }),
+            Helper::U32FromF32 => self.function("u32_from_f32", &words[..1], Some(word), |f, a| {
+                let value = f.call(Helper::U64FromF32, &[a[0]]);
+                f.give_u32(value);
+            }),
+            Helper::I32FromF32 => self.function("i32_from_f32", &words[..1], Some(word), |f, a| {
+                let size = f.with(Bin::And, a[0], 0x7fff_ffff);
+                let size = f.call(Helper::U32FromF32, &[size]);
+                let minus = f.with(Bin::GreaterEqual, a[0], 1 << 31);
+                f.give_i32(size, minus);
+            }),
+            Helper::MinF32 => self.function("min_f32", &words, Some(word), |f, a| {
+                f.give_nearer(Bin::Less, a[0], a[1]);
+            }),
+            Helper::MaxF32 => self.function("max_f32", &words, Some(word), |f, a| {
+                f.give_nearer(Bin::Greater, a[0], a[1]);
+            }),
+            Helper::RoundF32 => self.function("round_f32", &words[..1], Some(word), |f, a| {
+                let x = f.float(a[0]);
+                let whole = f.math(Math::Trunc, &[x]);
+                let rest = f.bin(Bin::Subtract, x, whole);
+                let rest = f.math(Math::Abs, &[rest]);
+                let half = f.u(0.5f32.to_bits());
+                let half = f.float(half);
+                let up = f.bin(Bin::GreaterEqual, rest, half);
+                let sign = f.with(Bin::And, a[0], 1 << 31);
+                let one = f.with(Bin::InclusiveOr, sign, 1f32.to_bits());
+                let one = f.float(one);
+                let further = f.sum(whole, one);
+                let rounded = f.select(up, further, whole);
+                let bits = f.unsigned(rounded);
+                f.give(Some(bits));
+            }),
+            Helper::RemainderF32 => self.function("remainder_f32", &words, Some(word), remainder),
+            Helper::Double(double) => self.double(double),
+            Helper::CompareExchange => {
+                let arguments = [("at", word), ("expected", word), ("value", word)];
+                self.function("compare_exchange", &arguments, Some(word), |f, a| {
+                    let pointer = f.memory(Arena::Cells, a[0]);
+                    let done = f.local("done", None);
+                    let no = f.u(0);
+                    f.store(done, no);
+                    f.forever(|f| {
+                        let (old, exchanged) = f.exchange_weak(pointer, a[1], a[2]);
+                        f.when(exchanged, |f| {
+                            let yes = f.u(1);
+                            f.store(done, yes);
+                            f.push(Statement::Break);
+                        });
+                        let other = f.bin(Bin::NotEqual, old, a[1]);
+                        f.when(other, |f| f.push(Statement::Break));
+                    });
+                    let done = f.load(done);
+                    f.give(Some(done));
+                })
+            }
+            Helper::Update(update) => {
+                let name = match update {
+                    Update::AddF32 => "atomic_add_f32",
+                    Update::MinF32 => "atomic_min_f32",
+                    Update::MaxF32 => "atomic_max_f32",
+                    Update::MinI32 => "atomic_min_i32",
+                    Update::MaxI32 => "atomic_max_i32",
+                };
+                let arguments = [("at", word), ("value", word)];
+                self.function(name, &arguments, Some(word), |f, a| {
+                    let pointer = f.memory(Arena::Cells, a[0]);
+                    let old = f.local("old", None);
+                    let first = f.load(pointer);
+                    f.store(old, first);
+                    f.forever(|f| {
+                        let before = f.load(old);
+                        let next = f.updated(update, before, a[1]);
+                        let (now, exchanged) = f.exchange_weak(pointer, before, next);
+                        f.when(exchanged, |f| f.push(Statement::Break));
+                        f.store(old, now);
+                    });
+                    let old = f.load(old);
+                    f.give(Some(old));
+                })
+            }
+            Helper::Fault => {
+                let arguments = [
+                    ("kind", word),
+                    ("item", word),
+                    ("pc", word),
+                    ("index", word),
+                    ("len", word),
+                ];
+                self.function("fault", &arguments, None, |f, a| {
+                    let own = |at: usize| Own::Fault(at as u32);
+                    let now: Vec<Value> = (0..3)
+                        .map(|at| {
+                            let pointer = f.own(own(at));
+                            f.load(pointer)
+                        })
+                        .collect();
+                    let none = f.with(Bin::Equal, now[0], 0);
+                    let lower = f.lower((a[1], a[2]), (now[1], now[2]));
+                    let keep = f.bin(Bin::LogicalOr, none, lower);
+                    f.when(keep, |f| {
+                        for (at, &value) in a.iter().enumerate() {
+                            let pointer = f.own(own(at));
+                            f.store(pointer, value);
+                        }
+                    });
+                })
+            }
+            Helper::Turn => {
+                let truth = Some(self.ty.bool);
+                self.function("turn", &[], truth, |f, _| {
+                    let turns = f.own(Own::Turns);
+                    let before = f.load(turns);
+                    let limit = f.param(Layout::TURNS);
+                    let spent = f.bin(Bin::GreaterEqual, before, limit);
+                    let next = f.plus(before, 1);
+                    // It stays at the limit.
+                    let next = f.select(spent, before, next);
+                    f.store(turns, next);
+                    f.give(Some(spent));
+                })
+            }
+            Helper::SourceOf(topology) => {
+                let name = format!("source_in_{}", self.layout.topology(topology));
+                self.function(&name, &[("edge", word)], Some(word), |f, a| {
+                    let first = f.param(f.m.layout.at(Piece::Offsets(topology)));
+                    let (low, high) = (f.local("low", None), f.local("high", None));
+                    let zero = f.u(0);
+                    let nodes = f.param(f.m.layout.length(Kind::Nodes, 0));
+                    f.store(low, zero);
+                    f.store(high, nodes);
+                    // The last node whose edges begin at or before this one.
+                    f.forever(|f| {
+                        let (from, to) = (f.load(low), f.load(high));
+                        let width = f.bin(Bin::Subtract, to, from);
+                        let done = f.with(Bin::LessEqual, width, 1);
+                        f.when(done, |f| f.push(Statement::Break));
+                        let half = f.with(Bin::ShiftRight, width, 1);
+                        let middle = f.sum(from, half);
+                        let at = f.sum(first, middle);
+                        let pointer = f.memory(Arena::Fixed, at);
+                        let begins = f.load(pointer);
+                        let behind = f.bin(Bin::Greater, begins, a[0]);
+                        f.branch(behind, |f| f.store(high, middle), |f| f.store(low, middle));
+                    });
+                    let node = f.load(low);
+                    f.give(Some(node));
+                })
+            }
+            Helper::Push(frontier) => {
+                let name = format!("push_{}", self.layout.frontier(frontier));
+                self.function(&name, &[("node", word)], None, |f, a| {
+                    if let Some(epoch) = f.m.layout.maybe(Held::Epoch(frontier)) {
+                        let epoch = f.control_now(epoch);
+                        let seen = f.param(f.m.layout.at(Piece::Seen(frontier)));
+                        let at = f.sum(seen, a[0]);
+                        let pointer = f.memory(Arena::Cells, at);
+                        let swap = AtomicFunction::Exchange { compare: None };
+                        let before = f.atomic(pointer, swap, epoch);
+                        let again = f.bin(Bin::Equal, before, epoch);
+                        f.when(again, |f| f.give(None));
+                    }
+                    let slot = f.reserve(frontier);
+                    let capacity = f.param(f.m.layout.length(Kind::Frontier, frontier));
+                    let fits = f.bin(Bin::Less, slot, capacity);
+                    f.when(fits, |f| {
+                        let at = f.item_at((frontier, 0), slot, 1, true);
+                        let pointer = f.memory(Arena::Plain, at);
+                        f.store(pointer, a[0]);
+                    });
+                })
+            }
+        }
+    }
+
+    fn function(
+        &mut self,
+        name: &str,
+        arguments: &[(&str, Handle<Type>)],
+        result: Option<Handle<Type>>,
+        body: impl FnOnce(&mut Fun<'_, '_>, &[Value]),
+    ) -> Handle<Function> {
+        let mut f = Fun::new(self, name, arguments, result);
+        let values = (0..arguments.len() as u32).map(|at| f.argument(at));
+        let values: Vec<Value> = values.collect();
+        body(&mut f, &values);
+        f.define()
+    }
+}
+
+impl Fun<'_, '_> {
+    pub(crate) fn halves(&mut self, value: Value) -> (Value, Value) {
+        (self.part(value, 0), self.part(value, 1))
+    }
+
+    /// How far within a word, and whether a word beyond that.
+    fn amount(&mut self, by: Value) -> (Value, Value) {
+        let beyond = self.with(Bin::And, by, 32);
+        let beyond = self.with(Bin::NotEqual, beyond, 0);
+        (self.with(Bin::And, by, 31), beyond)
+    }
+
+    /// What a shift by this much moves from a word into its neighbour.
+    fn spill(&mut self, back: Bin, word: Value, by: Value) -> Value {
+        let all = self.u(32);
+        let rest = self.bin(Bin::Subtract, all, by);
+        let rest = self.with(Bin::And, rest, 31);
+        let over = self.bin(back, word, rest);
+        let none = self.with(Bin::Equal, by, 0);
+        let zero = self.u(0);
+        self.select(none, zero, over)
+    }
+
+    /// The size of a signed number, and whether it is negative.
+    fn absolute(&mut self, value: Value) -> (Value, Value) {
+        let high = self.part(value, 1);
+        let minus = self.with(Bin::GreaterEqual, high, 1 << 31);
+        (self.with_sign(value, minus), minus)
+    }
+
+    fn with_sign(&mut self, value: Value, minus: Value) -> Value {
+        let zero = self.u(0);
+        let none = self.pair(zero, zero);
+        let negative = self.call(Helper::Sub64, &[none, value]);
+        self.select(minus, negative, value)
+    }
+
+    /// A signed number of 64 bits from its size, saturated.
+    fn give_i64(&mut self, size: Value, minus: Value) {
+        let (low, high) = self.halves(size);
+        let beyond = self.with(Bin::GreaterEqual, high, 1 << 31);
+        let (zero, all) = (self.u(0), self.u(u32::MAX));
+        let (least, most) = (self.u(1 << 31), self.u(i32::MAX as u32));
+        let most_low = self.select(minus, zero, all);
+        let most_high = self.select(minus, least, most);
+        let most = self.pair(most_low, most_high);
+        let value = self.pair(low, high);
+        let value = self.with_sign(value, minus);
+        let value = self.select(beyond, most, value);
+        self.give(Some(value));
+    }
+
+    /// The same of 32 bits.
+    fn give_i32(&mut self, size: Value, minus: Value) {
+        let beyond = self.with(Bin::GreaterEqual, size, 1 << 31);
+        let (least, most) = (self.u(1 << 31), self.u(i32::MAX as u32));
+        let most = self.select(minus, least, most);
+        let zero = self.u(0);
+        let negative = self.bin(Bin::Subtract, zero, size);
+        let value = self.select(minus, negative, size);
+        let value = self.select(beyond, most, value);
+        self.give(Some(value));
+    }
+
+    /// The low half of a number, saturated.
+    fn give_u32(&mut self, value: Value) {
+        let (low, high) = self.halves(value);
+        let beyond = self.with(Bin::NotEqual, high, 0);
+        let all = self.u(u32::MAX);
+        let value = self.select(beyond, all, low);
+        self.give(Some(value));
+    }
+
+    pub(crate) fn is_nan(&mut self, bits: Value) -> Value {
+        let size = self.with(Bin::And, bits, 0x7fff_ffff);
+        self.with(Bin::Greater, size, 0x7f80_0000)
+    }
+
+    fn nearer(&mut self, op: Bin, a: Value, b: Value) -> Value {
+        let (x, y) = (self.float(a), self.float(b));
+        let first = self.bin(op, x, y);
+        let none = self.is_nan(b);
+        let first = self.bin(Bin::LogicalOr, first, none);
+        self.select(first, a, b)
+    }
+
+    fn give_nearer(&mut self, op: Bin, a: Value, b: Value) {
+        let nearer = self.nearer(op, a, b);
+        self.give(Some(nearer));
+    }
+
+    fn updated(&mut self, update: Update, old: Value, value: Value) -> Value {
+        match update {
+            Update::AddF32 => {
+                let (x, y) = (self.float(old), self.float(value));
+                let sum = self.sum(x, y);
+                self.unsigned(sum)
+            }
+            Update::MinF32 => self.call(Helper::MinF32, &[old, value]),
+            Update::MaxF32 => self.call(Helper::MaxF32, &[old, value]),
+            Update::MinI32 => self.signed_math(Math::Min, old, value),
+            Update::MaxI32 => self.signed_math(Math::Max, old, value),
+        }
+    }
+
+    pub(crate) fn signed_math(&mut self, fun: Math, a: Value, b: Value) -> Value {
+        let (x, y) = (self.signed(a), self.signed(b));
+        let value = self.math(fun, &[x, y]);
+        self.unsigned(value)
+    }
+
+    /// Whether a fault's item and pc come before another's.
+    pub(crate) fn lower(&mut self, a: (Value, Value), b: (Value, Value)) -> Value {
+        let less = self.bin(Bin::Less, a.0, b.0);
+        let same = self.bin(Bin::Equal, a.0, b.0);
+        let before = self.bin(Bin::Less, a.1, b.1);
+        let before = self.bin(Bin::LogicalAnd, same, before);
+        self.bin(Bin::LogicalOr, less, before)
+    }
+
+    /// A slot of a frontier's next round.
+    pub(crate) fn reserve(&mut self, frontier: u16) -> Value {
+        let tail = self.control(self.m.layout.control(Held::Tail(frontier)));
+        let one = self.u(1);
+        self.atomic(tail, AtomicFunction::Add, one)
+    }
+
+    /// Where a field of an item lies: of those that are swept, or of the next round's.
+    pub(crate) fn item_at(
+        &mut self,
+        (frontier, field): (u16, u16),
+        slot: Value,
+        words: u32,
+        next: bool,
+    ) -> Value {
+        let first = self.param(self.m.layout.at(Piece::Items(frontier, field)));
+        let mut at = slot;
+        if let Some(side) = self.m.layout.maybe(Held::Side(frontier)) {
+            let mut side = self.control_now(side);
+            if next {
+                let one = self.u(1);
+                side = self.bin(Bin::Subtract, one, side);
+            }
+            let capacity = self.param(self.m.layout.length(Kind::Frontier, frontier));
+            let offset = self.bin(Bin::Multiply, side, capacity);
+            at = self.sum(at, offset);
+        }
+        if words != 1 {
+            at = self.with(Bin::Multiply, at, words);
+        }
+        self.sum(first, at)
+    }
+}
+
+/// `a % b` of floats, exact: a long division of mantissas. Exponents are 300 up, so that none is negative.
+fn remainder(f: &mut Fun<'_, '_>, a: &[Value]) {
+    let (x, y) = (a[0], a[1]);
+    let sign = f.with(Bin::And, x, 1 << 31);
+    let (x_size, y_size) = (
+        f.with(Bin::And, x, 0x7fff_ffff),
+        f.with(Bin::And, y, 0x7fff_ffff),
+    );
+    let infinite = f.with(Bin::GreaterEqual, x_size, 0x7f80_0000);
+    let zero_divisor = f.with(Bin::Equal, y_size, 0);
+    let nan_divisor = f.is_nan(y);
+    let none = f.bin(Bin::LogicalOr, infinite, zero_divisor);
+    let none = f.bin(Bin::LogicalOr, none, nan_divisor);
+    f.when(none, |f| {
+        let nan = f.u(0x7fc0_0000);
+        f.give(Some(nan));
+    });
+    let smaller = f.bin(Bin::Less, x_size, y_size);
+    f.when(smaller, |f| f.give(Some(x)));
+    const UP: u32 = 300;
+    let names = [("rest", "exponent"), ("divisor", "divisor_exponent")];
+    let mut vars = Vec::new();
+    for ((mantissa, exponent), size) in names.into_iter().zip([x_size, y_size]) {
+        let (m, e) = (f.local(mantissa, None), f.local(exponent, None));
+        let exponent = f.with(Bin::ShiftRight, size, 23);
+        let fraction = f.with(Bin::And, size, 0x7f_ffff);
+        let subnormal = f.with(Bin::Equal, exponent, 0);
+        f.branch(
+            subnormal,
+            |f| {
+                // Up to where a normal number's first bit is.
+                let zeros = f.math(Math::CountLeadingZeros, &[fraction]);
+                let by = f.with(Bin::Subtract, zeros, 8);
+                let by = f.with(Bin::And, by, 31);
+                let value = f.bin(Bin::ShiftLeft, fraction, by);
+                f.store(m, value);
+                let one = f.u(1 + UP);
+                let exponent = f.bin(Bin::Subtract, one, by);
+                f.store(e, exponent);
+            },
+            |f| {
+                let value = f.with(Bin::InclusiveOr, fraction, 0x80_0000);
+                f.store(m, value);
+                let exponent = f.plus(exponent, UP);
+                f.store(e, exponent);
+            },
+        );
+        vars.push((m, e));
+    }
+    let ((rest, exponent), (divisor, least)) = (vars[0], vars[1]);
+    let (divisor, least) = (f.load(divisor), f.load(least));
+    f.forever(|f| {
+        let now = f.load(rest);
+        let fits = f.bin(Bin::GreaterEqual, now, divisor);
+        f.when(fits, |f| {
+            let less = f.bin(Bin::Subtract, now, divisor);
+            f.store(rest, less);
+        });
+        let at = f.load(exponent);
+        let done = f.bin(Bin::LessEqual, at, least);
+        f.when(done, |f| f.push(Statement::Break));
+        let now = f.load(rest);
+        let shifted = f.with(Bin::ShiftLeft, now, 1);
+        f.store(rest, shifted);
+        let down = f.with(Bin::Subtract, at, 1);
+        f.store(exponent, down);
+    });
+    let left = f.load(rest);
+    let none = f.with(Bin::Equal, left, 0);
+    f.when(none, |f| f.give(Some(sign)));
+    let zeros = f.math(Math::CountLeadingZeros, &[left]);
+    let by = f.with(Bin::Subtract, zeros, 8);
+    let at = f.load(exponent);
+    let at = f.bin(Bin::Subtract, at, by);
+    let by = f.with(Bin::And, by, 31);
+    let value = f.bin(Bin::ShiftLeft, left, by);
+    let normal = f.with(Bin::Greater, at, UP);
+    f.when(normal, |f| {
+        let at = f.with(Bin::Subtract, at, UP);
+        let at = f.with(Bin::ShiftLeft, at, 23);
+        let fraction = f.with(Bin::And, value, 0x7f_ffff);
+        let bits = f.bin(Bin::InclusiveOr, at, fraction);
+        let bits = f.bin(Bin::InclusiveOr, bits, sign);
+        f.give(Some(bits));
+    });
+    let down = f.u(1 + UP);
+    let down = f.bin(Bin::Subtract, down, at);
+    let down = f.with(Bin::And, down, 31);
+    let bits = f.bin(Bin::ShiftRight, value, down);
+    let bits = f.bin(Bin::InclusiveOr, bits, sign);
+    f.give(Some(bits));
+}
+
+/// Floats of 32 bits that a rule of naga's types needs an expression of.
+pub(crate) fn float_of_word(f: &mut Fun<'_, '_>, word: Value, signed: bool) -> Value {
+    let from = if signed { f.signed(word) } else { word };
+    let value = f.convert(from, ScalarKind::Float);
+    f.unsigned(value)
+}

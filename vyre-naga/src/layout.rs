@@ -1,0 +1,554 @@
+//! Where everything lies: four storage buffers of u32 words, and a uniform that says what is where in them.
+//!
+//! | binding | name | holds |
+//! | --- | --- | --- |
+//! | 0 | `params` | the uniform: places, lengths, scalars, the round |
+//! | 1 | `fixed` | what the host gives and nothing changes: topologies, inputs |
+//! | 2 | `plain` | what items change, each its own element: outputs, scratch, items of frontiers and lists |
+//! | 3 | `cells` | what is changed atomically, or by several items |
+//! | 4 | `control` | counts, reductions, the trap; behind them the records of workgroups |
+//!
+//! Places follow each other in the order of the table. They depend on the sizes of a run, so that the host computes
+//! them ([`crate::plan`]); a shader adds them to its indices.
+
+use std::collections::HashMap;
+use vyre_core::plan::shaders::{float_bits, uniform_words};
+use vyre_core::vir0::isa::Op;
+use vyre_core::vir0::module::{
+    Agreement, BufferId, Domain, Extent, Program, Resource, Role, Width,
+};
+use vyre_core::vir0::scalar::Scalar;
+
+/// A storage buffer of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Arena {
+    /// Read only.
+    Fixed,
+    /// Changed by plain stores.
+    Plain,
+    /// Changed atomically.
+    Cells,
+}
+
+impl Arena {
+    /// Every one, in the order of their bindings.
+    pub(crate) const ALL: [Arena; 3] = [Arena::Fixed, Arena::Plain, Arena::Cells];
+
+    /// As shaders call it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Arena::Fixed => "fixed",
+            Arena::Plain => "plain",
+            Arena::Cells => "cells",
+        }
+    }
+
+    /// Its binding in group 0.
+    pub(crate) const fn binding(self) -> u32 {
+        match self {
+            Arena::Fixed => 1,
+            Arena::Plain => 2,
+            Arena::Cells => 3,
+        }
+    }
+}
+
+/// What lies in a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Piece {
+    /// First edges of a topology's nodes, and the number of its edges.
+    Offsets(u16),
+    /// Targets of a topology's edges.
+    Targets(u16),
+    /// A buffer.
+    Buffer(u16),
+    /// A field of a frontier's items; 0 for nodes.
+    Items(u16, u16),
+    /// When each node was pushed last.
+    Seen(u16),
+    /// A field of a list's items.
+    Field(u16, u16),
+}
+
+/// A number of words, or another length, in postfix order.
+pub(crate) type Length = Vec<Term>;
+
+/// Part of a [`Length`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Term {
+    Number(u64),
+    Nodes,
+    Edges(u16),
+    Scalar(u16),
+    /// `+`, `-`, `*`, `/` or `%`.
+    Op(char),
+    /// Words of this many bits.
+    Words,
+}
+
+/// A place in an arena.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) name: String,
+    pub(crate) arena: Arena,
+    pub(crate) words: Length,
+}
+
+/// What a word of the uniform is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ParamOf {
+    /// Where a place begins.
+    Place(usize),
+    /// A length.
+    Length(Length),
+    /// A half of a scalar.
+    Scalar(u16, u32),
+    /// Bits that no shader has as a literal.
+    Bits(u32),
+    Round,
+    /// Turns of loops that an invocation may take.
+    Turns,
+    /// Workgroups of the wave.
+    Groups,
+    /// Where a fill begins, its elements, the words of one, and its halves.
+    Fill(u32),
+}
+
+/// A word of the uniform.
+#[derive(Clone, Debug)]
+pub(crate) struct Param {
+    pub(crate) name: String,
+    pub(crate) of: ParamOf,
+}
+
+/// What a word of the control buffer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Held {
+    /// 1: the run has ended in a trap, or in an overflow.
+    Status,
+    /// Of a condition: 0 again, 1 done, 2 a fault.
+    Verdict,
+    /// The wave of the lowest fault so far.
+    TrapWave,
+    /// A word of it.
+    Trap(u32),
+    /// Items of a frontier that are swept.
+    Len(u16),
+    /// Items that were pushed.
+    Tail(u16),
+    /// Which side is swept.
+    Side(u16),
+    /// The number of its flips, from 1.
+    Epoch(u16),
+    /// Items of a list that are swept.
+    ListLen(u16),
+    /// Items that were appended.
+    ListTail(u16),
+    /// Items that a wave has swept.
+    Swept(u16),
+    /// A half of a reduction.
+    Total(u16, u32),
+}
+
+/// A word of the control buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct ControlWord {
+    pub(crate) name: String,
+    pub(crate) of: Held,
+    pub(crate) atomic: bool,
+}
+
+/// The layout of a pass.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) places: Vec<Place>,
+    pub(crate) params: Vec<Param>,
+    pub(crate) control: Vec<ControlWord>,
+    pieces: HashMap<Piece, usize>,
+    arenas: Vec<Arena>,
+    reductions: Vec<String>,
+    frontiers: Vec<String>,
+    topologies: Vec<String>,
+    bits: HashMap<u32, u32>,
+    words: HashMap<Held, u32>,
+    lens: HashMap<(Kind, u16), u32>,
+    at: Vec<u32>,
+}
+
+/// What has a length in the uniform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Nodes,
+    Edges,
+    Buffer,
+    Frontier,
+    List,
+    Wave,
+    ScalarLow,
+    ScalarHigh,
+}
+
+/// Words of an element.
+pub(crate) fn words_of(scalar: Scalar) -> u32 {
+    scalar.rows().into()
+}
+
+/// A length of the program.
+pub(crate) fn length(program: &Program, extent: Extent) -> Length {
+    match extent {
+        Extent::Fixed(n) => vec![Term::Number(n)],
+        Extent::Constant(c) => vec![Term::Number(program.constants[c.index()].bits)],
+        Extent::Scalar(s) => vec![Term::Scalar(s.0)],
+        Extent::Nodes => vec![Term::Nodes],
+        Extent::Edges(t) => vec![Term::Edges(t.0)],
+        // So many for each node are all that is pushed, and where that is more than nodes plus edges, these are the room.
+        Extent::NodesPlusEdges | Extent::NodesTimes(_) => {
+            let edges = (0..program.topologies.len() as u16).map(Term::Edges);
+            let edges = edges.flat_map(|edges| [edges, Term::Op('+')]);
+            [Term::Nodes].into_iter().chain(edges).collect()
+        }
+        Extent::NodeBits(width) => {
+            let width = match width {
+                Width::Fixed(bits) => Term::Number(bits.into()),
+                Width::Constant(c) => Term::Number(program.constants[c.index()].bits),
+                Width::Scalar(s) => Term::Scalar(s.0),
+            };
+            vec![Term::Nodes, width, Term::Words, Term::Op('*')]
+        }
+        Extent::Computed(id) => {
+            use vyre_core::vir0::length::Term as Of;
+            let terms = program.lengths[id.index()].terms.iter();
+            terms
+                .flat_map(|term| match term {
+                    Of::Value(extent) => length(program, *extent),
+                    Of::Op(op) => vec![Term::Op(op.sign())],
+                })
+                .collect()
+        }
+        // Passes with parts are refused; the buffer is there, and its length is the caller's.
+        Extent::Bounds(..) => vec![Term::Number(0)],
+    }
+}
+
+fn times(mut length: Length, words: u64) -> Length {
+    if words != 1 {
+        length.extend([Term::Number(words), Term::Op('*')]);
+    }
+    length
+}
+
+/// What a name of the program is in a shader: letters, digits and underscores.
+pub(crate) fn plain_name(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    name.chars().map(plain).collect()
+}
+
+impl Layout {
+    /// Binding of the control buffer.
+    pub(crate) const CONTROL: u32 = 4;
+
+    pub(crate) fn of(program: &Program) -> Layout {
+        let mut layout = Layout {
+            places: Vec::new(),
+            params: Vec::new(),
+            control: Vec::new(),
+            pieces: HashMap::new(),
+            arenas: arenas(program),
+            reductions: program
+                .reductions
+                .iter()
+                .map(|r| plain_name(&r.name))
+                .collect(),
+            topologies: program
+                .topologies
+                .iter()
+                .map(|t| plain_name(&t.name))
+                .collect(),
+            frontiers: program
+                .frontiers
+                .iter()
+                .map(|f| plain_name(&f.name))
+                .collect(),
+            bits: HashMap::new(),
+            words: HashMap::new(),
+            lens: HashMap::new(),
+            at: Vec::new(),
+        };
+        layout.lay(program);
+        layout.parameters(program);
+        layout.controls(program);
+        assert_eq!(
+            layout.params.len() as u32,
+            uniform_words(program),
+            "the table counts what is laid"
+        );
+        layout
+    }
+
+    fn place(&mut self, piece: Piece, name: String, arena: Arena, words: Length) {
+        self.pieces.insert(piece, self.places.len());
+        self.places.push(Place { name, arena, words });
+    }
+
+    fn lay(&mut self, program: &Program) {
+        for (t, topology) in (0..).zip(&program.topologies) {
+            let (name, nodes) = (
+                &topology.name,
+                vec![Term::Nodes, Term::Number(1), Term::Op('+')],
+            );
+            self.place(
+                Piece::Offsets(t),
+                format!("{name}.offsets"),
+                Arena::Fixed,
+                nodes,
+            );
+            let edges = vec![Term::Edges(t)];
+            self.place(
+                Piece::Targets(t),
+                format!("{name}.targets"),
+                Arena::Fixed,
+                edges,
+            );
+        }
+        for (b, buffer) in (0..).zip(&program.buffers) {
+            let words = times(length(program, buffer.extent), buffer.scalar.rows().into());
+            let arena = self.arenas[usize::from(b)];
+            self.place(Piece::Buffer(b), buffer.name.clone(), arena, words);
+        }
+        for (f, frontier) in (0..).zip(&program.frontiers) {
+            let sides = if frontier.owner.is_some() { 2 } else { 1 };
+            let capacity = length(program, frontier.capacity);
+            let fields = match frontier.fields.as_slice() {
+                [] => &[Scalar::U32],
+                fields => fields,
+            };
+            for (i, field) in (0..).zip(fields) {
+                let words = times(capacity.clone(), sides * u64::from(field.rows()));
+                let name = match frontier.fields.is_empty() {
+                    true => format!("{}.items", frontier.name),
+                    false => format!("{}.items.{i}", frontier.name),
+                };
+                self.place(Piece::Items(f, i), name, Arena::Plain, words);
+            }
+            if frontier.unique {
+                let name = format!("{}.seen", frontier.name);
+                self.place(Piece::Seen(f), name, Arena::Cells, vec![Term::Nodes]);
+            }
+        }
+        for (l, list) in (0..).zip(&program.lists) {
+            let capacity = length(program, list.capacity);
+            for (i, field) in (0..).zip(&list.fields) {
+                let words = times(capacity.clone(), field.rows().into());
+                let name = format!("{}.items.{i}", list.name);
+                self.place(Piece::Field(l, i), name, Arena::Plain, words);
+            }
+        }
+    }
+
+    fn param(&mut self, name: String, of: ParamOf) -> u32 {
+        let at = self.params.len() as u32;
+        self.params.push(Param { name, of });
+        at
+    }
+
+    fn len(&mut self, key: (Kind, u16), name: String, of: Length) {
+        let at = self.param(name, ParamOf::Length(of));
+        self.lens.insert(key, at);
+    }
+
+    fn parameters(&mut self, program: &Program) {
+        self.param("round".to_owned(), ParamOf::Round);
+        self.param("groups".to_owned(), ParamOf::Groups);
+        self.param("turns_limit".to_owned(), ParamOf::Turns);
+        for (at, name) in (0..).zip(["at", "len", "words", "low", "high"]) {
+            self.param(format!("fill_{name}"), ParamOf::Fill(at));
+        }
+        self.len((Kind::Nodes, 0), "nodes".to_owned(), vec![Term::Nodes]);
+        for (t, topology) in (0..).zip(&program.topologies) {
+            let name = plain_name(&topology.name);
+            self.len(
+                (Kind::Edges, t),
+                format!("{name}_edges"),
+                vec![Term::Edges(t)],
+            );
+        }
+        for (b, buffer) in (0..).zip(&program.buffers) {
+            let name = plain_name(&buffer.name);
+            let of = length(program, buffer.extent);
+            self.len((Kind::Buffer, b), format!("{name}_len"), of);
+        }
+        for (f, frontier) in (0..).zip(&program.frontiers) {
+            let name = plain_name(&frontier.name);
+            let of = length(program, frontier.capacity);
+            self.len((Kind::Frontier, f), format!("{name}_capacity"), of);
+        }
+        for (l, list) in (0..).zip(&program.lists) {
+            let name = plain_name(&list.name);
+            let of = length(program, list.capacity);
+            self.len((Kind::List, l), format!("{name}_capacity"), of);
+        }
+        for (w, wave) in (0..).zip(&program.waves) {
+            if let Domain::Range(extent) = wave.domain {
+                let name = plain_name(&wave.name);
+                let of = length(program, extent);
+                self.len((Kind::Wave, w), format!("{name}_items"), of);
+            }
+        }
+        for (s, scalar) in (0..).zip(&program.scalars) {
+            let name = plain_name(&scalar.name);
+            let low = self.param(name.clone(), ParamOf::Scalar(s, 0));
+            self.lens.insert((Kind::ScalarLow, s), low);
+            if scalar.scalar.rows() == 2 {
+                let high = self.param(format!("{name}_high"), ParamOf::Scalar(s, 1));
+                self.lens.insert((Kind::ScalarHigh, s), high);
+            }
+        }
+        for place in 0..self.places.len() {
+            let name = format!("{}_at", plain_name(&self.places[place].name));
+            let at = self.param(name, ParamOf::Place(place));
+            self.at.push(at);
+        }
+        for bits in float_bits(program) {
+            let at = self.param(format!("bits_{bits:08x}"), ParamOf::Bits(bits));
+            self.bits.insert(bits, at);
+        }
+    }
+
+    fn word(&mut self, name: String, of: Held) {
+        let atomic = matches!(of, Held::Tail(_) | Held::ListTail(_));
+        self.words.insert(of, self.control.len() as u32);
+        self.control.push(ControlWord { name, of, atomic });
+    }
+
+    fn controls(&mut self, program: &Program) {
+        self.word("status".to_owned(), Held::Status);
+        self.word("verdict".to_owned(), Held::Verdict);
+        self.word("trap_wave".to_owned(), Held::TrapWave);
+        for (at, name) in (0..).zip(crate::ir::FAULT_WORDS) {
+            self.word(format!("trap_{name}"), Held::Trap(at));
+        }
+        for (f, frontier) in (0..).zip(&program.frontiers) {
+            let name = plain_name(&frontier.name);
+            self.word(format!("{name}_len"), Held::Len(f));
+            self.word(format!("{name}_tail"), Held::Tail(f));
+            if frontier.owner.is_some() {
+                self.word(format!("{name}_side"), Held::Side(f));
+            }
+            if frontier.unique {
+                self.word(format!("{name}_epoch"), Held::Epoch(f));
+            }
+        }
+        for (l, list) in (0..).zip(&program.lists) {
+            let name = plain_name(&list.name);
+            self.word(format!("{name}_len"), Held::ListLen(l));
+            self.word(format!("{name}_tail"), Held::ListTail(l));
+        }
+        for (w, wave) in (0..).zip(&program.waves) {
+            if let Domain::ListItems(_, true) = wave.domain {
+                self.word(format!("{}_swept", plain_name(&wave.name)), Held::Swept(w));
+            }
+        }
+        for (r, reduction) in (0..).zip(&program.reductions) {
+            let name = plain_name(&reduction.name);
+            self.word(name.clone(), Held::Total(r, 0));
+            if reduction.scalar.rows() == 2 {
+                self.word(format!("{name}_high"), Held::Total(r, 1));
+            }
+        }
+    }
+
+    // What passes ask for.
+
+    pub(crate) fn arena(&self, buffer: BufferId) -> Arena {
+        self.arenas[buffer.index()]
+    }
+
+    /// The word of the uniform that says where a piece begins.
+    pub(crate) fn at(&self, piece: Piece) -> u32 {
+        self.at[self.pieces[&piece]]
+    }
+
+    /// The word of the uniform that has a length.
+    pub(crate) fn length(&self, kind: Kind, of: u16) -> u32 {
+        self.lens[&(kind, of)]
+    }
+
+    pub(crate) fn scalar(&self, of: u16, half: u32) -> Option<u32> {
+        let kind = [Kind::ScalarLow, Kind::ScalarHigh][half as usize];
+        self.lens.get(&(kind, of)).copied()
+    }
+
+    /// The word of the uniform with these bits, if a shader was foreseen to need one.
+    pub(crate) fn bits(&self, bits: u32) -> Option<u32> {
+        self.bits.get(&bits).copied()
+    }
+
+    pub(crate) const ROUND: u32 = 0;
+    pub(crate) const GROUPS: u32 = 1;
+    pub(crate) const TURNS: u32 = 2;
+    pub(crate) const FILL: u32 = 3;
+
+    pub(crate) fn control(&self, of: Held) -> u32 {
+        self.words[&of]
+    }
+
+    /// The same of a word that only some have.
+    pub(crate) fn maybe(&self, of: Held) -> Option<u32> {
+        self.words.get(&of).copied()
+    }
+
+    pub(crate) fn topology(&self, of: u16) -> &str {
+        &self.topologies[usize::from(of)]
+    }
+
+    pub(crate) fn frontier(&self, of: u16) -> &str {
+        &self.frontiers[usize::from(of)]
+    }
+
+    pub(crate) fn reduction(&self, of: u16) -> &str {
+        &self.reductions[usize::from(of)]
+    }
+}
+
+/// Where each buffer lies.
+fn arenas(program: &Program) -> Vec<Arena> {
+    let mut arenas: Vec<Arena> = (program.buffers.iter())
+        .map(|buffer| match buffer.role {
+            Role::Topology | Role::Input => Arena::Fixed,
+            Role::Output | Role::Scratch | Role::InOut => Arena::Plain,
+        })
+        .collect();
+    let shared = |buffer: BufferId, arenas: &mut Vec<Arena>| {
+        let arena = &mut arenas[buffer.index()];
+        *arena = (*arena).max(match *arena {
+            Arena::Fixed => Arena::Fixed,
+            Arena::Plain | Arena::Cells => Arena::Cells,
+        });
+    };
+    for word in program.kernels.iter().flat_map(|k| &k.code) {
+        let op = Op::from_code(word.op);
+        if op.is_some_and(is_atomic) {
+            shared(BufferId(word.resource()), &mut arenas);
+        }
+    }
+    // Plain stores of several items, and loads beside stores, are races, which shaders must not have.
+    if let Agreement::Open(reasons) = &program.agreement {
+        for reason in reasons {
+            if let Some(Resource::Buffer(buffer)) = reason.resource {
+                shared(buffer, &mut arenas);
+            }
+        }
+    }
+    for fixpoint in &program.fixpoints {
+        for &(a, b) in &fixpoint.swaps {
+            let both = arenas[a.index()].max(arenas[b.index()]);
+            (arenas[a.index()], arenas[b.index()]) = (both, both);
+        }
+    }
+    arenas
+}
+
+/// Whether it is an atomic operation on a buffer.
+pub(crate) fn is_atomic(op: Op) -> bool {
+    op.row().mnemonic.starts_with("atom.")
+}

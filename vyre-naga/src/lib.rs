@@ -1,0 +1,167 @@
+//! VIR0 as shaders: the program of a pass becomes [naga](https://docs.rs/naga) modules, one for each wave and for each
+//! pass between waves, and a plan that says how a host runs them.
+//!
+//! | question | answer |
+//! | --- | --- |
+//! | What does a target get, and why not the rest? | [`refusals`], [`Target`], of vyre-core |
+//! | Where does everything lie? | `layout` |
+//! | How does a kernel's code become a function? | `body`, with `helpers` for what naga does not have |
+//! | How does a wave become an entry point? | `sweep` |
+//! | What is written? | [`Shader::text`], and [`Shaders::plan`], as docs/PORTABLE.md explains it |
+//!
+//! The modules are made as IR, not as text. naga validates each of them, and what a target does not have is refused
+//! before anything is made.
+//!
+//! ```
+//! use vyre_core::vir0::module::Program;
+//! use vyre_naga::{Options, Target, shaders};
+//!
+//! let shaders = shaders(&Program::default(), Target::WebGpu, Options::default()).expect("it is valid");
+//! assert!(shaders.refusals.is_empty());
+//! assert_eq!(shaders.shaders[0].entry(), "begin");
+//! ```
+
+mod body;
+mod export;
+mod helpers;
+mod ir;
+mod layout;
+mod plan;
+mod sweep;
+mod text;
+
+pub use export::{Export, File, export};
+pub use plan::VERSION;
+pub use text::Text;
+pub use vyre_core::plan::shaders::{
+    Part, Refusal, Target, WORKGROUP, Why, features, lines, refusals,
+};
+
+use layout::{Arena, Layout};
+use naga::Module;
+use naga::valid::ModuleInfo;
+use thiserror::Error;
+use vyre_core::vir0::module::{FixpointId, Program, WaveId};
+
+/// What shaders are made with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Turns of loops that an invocation may take in a dispatch: a shader cannot be cancelled.
+    pub turns: u32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { turns: 1 << 24 }
+    }
+}
+
+/// Why there are no shaders. Each of these is a fault of this crate.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum Error {
+    /// naga's validator refuses a module.
+    #[error("naga refuses the shader {shader}: {why}")]
+    Invalid {
+        /// Its entry point.
+        shader: String,
+        /// naga's reason.
+        why: String,
+    },
+    /// naga cannot write a module.
+    #[error("naga cannot write the shader {shader} for {target}: {why}")]
+    Unwritten {
+        /// Its entry point.
+        shader: String,
+        /// Where for.
+        target: Target,
+        /// naga's reason.
+        why: String,
+    },
+}
+
+/// A validated module of one entry point.
+pub struct Shader {
+    module: Module,
+    info: ModuleInfo,
+}
+
+impl Shader {
+    /// The name of its entry point, and of its file.
+    pub fn entry(&self) -> &str {
+        &self.module.entry_points[0].name
+    }
+
+    /// The module.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// The module as a target takes it.
+    ///
+    /// # Errors
+    /// naga cannot write it.
+    pub fn text(&self, target: Target) -> Result<Text, Error> {
+        text::written(&self.module, &self.info, target, self.entry())
+    }
+}
+
+/// The shaders of a pass.
+pub struct Shaders {
+    /// Who they are for.
+    pub target: Target,
+    /// In the order of the plan: `begin`, fills, `settle`, of each wave the sweep and what closes it, of each fixpoint
+    /// the start of a round and the condition. Without those that are refused.
+    pub shaders: Vec<Shader>,
+    /// Waves and conditions that the target does not get. Where there is one, the pass cannot run there.
+    pub refusals: Vec<Refusal>,
+    /// How a host runs them, as JSON.
+    pub plan: serde_json::Value,
+}
+
+impl Shaders {
+    /// The plan as the text of a file.
+    pub fn plan_text(&self) -> String {
+        let mut text = serde_json::to_string_pretty(&self.plan).expect("a plan is JSON");
+        text.push('\n');
+        text
+    }
+}
+
+/// Makes the shaders of a verified program.
+///
+/// # Errors
+/// naga refuses a module, which is a fault of this crate: what a target does not have is among the refusals.
+pub fn shaders(program: &Program, target: Target, options: Options) -> Result<Shaders, Error> {
+    let layout = Layout::of(program);
+    let refusals = refusals(program, target);
+    let refused = |part| refusals.iter().any(|r| r.part == part);
+    let mut modules = vec![
+        sweep::begin(program, &layout),
+        sweep::fill(&layout, Arena::Plain),
+        sweep::fill(&layout, Arena::Cells),
+        sweep::settle(program, &layout),
+    ];
+    for wave in (0..program.waves.len() as u16).map(WaveId) {
+        if !refused(Part::Wave(wave)) {
+            modules.push(sweep::sweep(program, &layout, wave));
+            modules.push(sweep::close(program, &layout, wave));
+        }
+    }
+    for fixpoint in (0..program.fixpoints.len() as u16).map(FixpointId) {
+        if !refused(Part::Until(fixpoint)) {
+            modules.push(sweep::begin_round(program, &layout, fixpoint));
+            modules.push(sweep::until(program, &layout, fixpoint));
+        }
+    }
+    let validated = modules.into_iter().map(|module| {
+        let info = text::validated(&module, &module.entry_points[0].name, target)?;
+        Ok(Shader { module, info })
+    });
+    let plan = plan::plan(program, &layout, (target, options.turns), &refusals);
+    Ok(Shaders {
+        target,
+        shaders: validated.collect::<Result<_, Error>>()?,
+        refusals,
+        plan,
+    })
+}
