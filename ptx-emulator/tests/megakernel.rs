@@ -22,7 +22,7 @@ use vyre_tests::endless::{rounds, spin, undecided};
 use vyre_tests::graphs::UNSEEN;
 use vyre_tests::passes::{bfs, faulty_loops, phases, shared_loops, sssp, three_waves, walks, work};
 use vyre_tests::random::cases;
-use vyre_tests::steps::{ends, search, takes, ways, wheel};
+use vyre_tests::steps::{self, ends, search, takes, ways, wheel};
 use vyre_tests::{graphs, programs};
 
 /// Runs launches in the emulator. `seed` decides the order of the warps.
@@ -472,6 +472,16 @@ fn runs_take_as_many_steps_on_an_emulated_device() {
                 |session, limit| {
                     assert!(session.set_step_limit(limit));
                     session.run(ways::Run { items, rounds })
+                },
+            );
+        }
+        for graph in [wheel(1), wheel(60)] {
+            takes(
+                runtime,
+                |runtime| steps::walks::Session::new(runtime, &graph).expect("it fits"),
+                |session, limit| {
+                    assert!(session.set_step_limit(limit));
+                    session.run(steps::walks::Run {})
                 },
             );
         }

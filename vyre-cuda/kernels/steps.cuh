@@ -257,7 +257,7 @@ __device__ __forceinline__ u32 step_until(const Step& step, u32 next, u64 seen, 
                           : condition(fixpoint.until_kernel);
     if (step.settle != 0) {
         // A condition that loops may have been cut short on some CTAs.
-        const u64 settled = grid_barrier(image().aborted != 0 ? VYRE_STOP : 0, abort);
+        const u64 settled = grid_barrier(has_aborted() != 0 ? VYRE_STOP : 0, abort);
         if (lane_id() == 0 && (settled >> 48 & 255) != 0) vyre_state.stop = 1;
         __syncwarp();
     }
