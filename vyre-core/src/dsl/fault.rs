@@ -108,12 +108,12 @@ impl From<&Location<'_>> for Site {
 pub(crate) struct InLane<'m> {
     outer: (Lanes, Option<&'static Signal>),
     /// Where its turns are counted, and what was counted before it.
-    counting: Option<(Watch<'m>, (u64, u64))>,
+    counting: Option<(&'m Watch<'m>, (u64, u64))>,
 }
 
 impl<'m> InLane<'m> {
     #[inline]
-    pub(crate) fn enter(lanes: Lanes, watch: Watch<'m>) -> InLane<'m> {
+    pub(crate) fn enter(lanes: Lanes, watch: &'m Watch<'m>) -> InLane<'m> {
         let counting = watch
             .is_limited()
             .then(|| (watch, TURNS.replace((0, watch.most_turns()))));

@@ -319,11 +319,14 @@ impl Meter {
     }
 
     /// The sweep, or the condition, came to its end; otherwise the run ends here.
+    #[inline]
     fn whole(&mut self) -> Result<(), RunError> {
-        let turned = std::mem::take(self.turned.get_mut());
-        self.spend(turned)?;
+        if self.is_limited() {
+            let turned = std::mem::take(self.turned.get_mut());
+            self.spend(turned)?;
+        }
         match &self.stop {
-            Some(stop) if self.is_cut.load(Relaxed) => stop.why().map_or(Ok(()), Err),
+            Some(stop) if *self.is_cut.get_mut() => stop.why().map_or(Ok(()), Err),
             _ => Ok(()),
         }
     }

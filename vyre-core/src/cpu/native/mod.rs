@@ -561,7 +561,7 @@ impl<P: Functions> Bodies for Native<'_, '_, P> {
             round,
         };
         let watch = state.meter.watch();
-        let _in_lane = InLane::enter(Lanes::Alone, watch);
+        let _in_lane = InLane::enter(Lanes::Alone, &watch);
         catch_unwind(AssertUnwindSafe(|| P::until(&cx))).or_else(|payload| {
             if fault::is_stop(&*payload) {
                 watch.cut.store(true, Relaxed);

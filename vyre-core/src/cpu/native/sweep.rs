@@ -480,7 +480,7 @@ impl<'s> Sweep<'s> {
         args.ready(chunks);
         if !self.shares(chunks, args) {
             for chunk in 0..chunks {
-                let _in_lane = InLane::enter(Lanes::Alone, code.watch);
+                let _in_lane = InLane::enter(Lanes::Alone, &code.watch);
                 let (first, end) = borders(len, chunk);
                 let local = args.begin();
                 let (_, part) = C::cut(args.whole(), first);
@@ -503,7 +503,7 @@ impl<'s> Sweep<'s> {
                     .unwrap_or_else(PoisonError::into_inner)
                     .take();
                 let part = part.expect("each chunk runs once");
-                let _in_lane = InLane::enter(Lanes::Shared, code.watch);
+                let _in_lane = InLane::enter(Lanes::Shared, &code.watch);
                 let (first, end) = span_of(group.start + at);
                 let local = C::open_part(&part, at);
                 let span = (first, end - first);
@@ -583,7 +583,7 @@ impl<'s> Sweep<'s> {
         args.ready(chunks);
         if !self.shares(chunks, args) {
             for chunk in 0..chunks {
-                let _in_lane = InLane::enter(Lanes::Alone, code.watch);
+                let _in_lane = InLane::enter(Lanes::Alone, &code.watch);
                 let local = args.begin();
                 let walk = || walk(chunk);
                 let view = args.view();
@@ -601,7 +601,7 @@ impl<'s> Sweep<'s> {
         self.run_shared(chunks, args, |args, group, done| {
             let view = args.view();
             in_turn(waits, group.len(), done, |at| {
-                let _in_lane = InLane::enter(lanes, code.watch);
+                let _in_lane = InLane::enter(lanes, &code.watch);
                 let walk = || walk(group.start + at);
                 let local = C::open(view, at);
                 name.lanes(|| run_chunk::<C, F, W>(&code, (view, local), walk, kernel))
