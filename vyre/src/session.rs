@@ -723,12 +723,11 @@ impl<P: Pass> Session<P> {
         self.executor.set_step_limit(steps)
     }
 
-    /// What stops this session's calls is what its executor looks at.
+    /// What stops this session's calls is what its executor looks at, which may have had another limit when it was last
+    /// this session's.
     fn watch(&mut self) {
         self.executor.set_stop(&self.stops.stop);
-        if self.stops.steps.is_some() {
-            self.executor.set_step_limit(self.stops.steps);
-        }
+        self.executor.set_step_limit(self.stops.steps);
     }
 
     /// Where the progress of a run can be read while it runs, on another thread.

@@ -27,7 +27,7 @@ use crate::vir0::sizes::Sizes;
 use crate::vir0::subject::{Failed, Seen, item_type, subject_of, unfinished};
 use crate::vir0::trap::{self, Site, Trap, TrapKind, WHOLE_WAVE};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 /// What the host tells a backend to do, step by step. [`follow`] calls it in the order of the schedule.
 ///
