@@ -190,7 +190,7 @@ __device__ __forceinline__ void settle(const u32* entry, u64 pushed, bool hubs) 
 // Arrives at the barrier of a step, with what this CTA has to say; returns the barrier's word.
 __device__ __forceinline__ u64 arrive(const Step& step, u32& abort) {
     const u32 phase = vyre_state.phase;
-    u64 word = (vyre_state.trapped | has_aborted()) != 0 ? VYRE_STOP : 0;
+    u64 word = (vyre_state.trapped | image().aborted) != 0 ? VYRE_STOP : 0;
     if (step.carried != VYRE_NONE) {
         const Frontier& f = *table<Frontier>(image().frontiers, step.carried);
         word += pushed_here(f) + (f.attention != 0 ? VYRE_ATTENTION : 0);

@@ -74,9 +74,6 @@ __device__ __forceinline__ u32 look() {
     return asked;
 }
 
-// Whether a warp of this CTA has met the end of the run before. Others may be about to say so.
-__device__ __forceinline__ u32 has_aborted() { return *const_cast<volatile u32*>(&image().aborted); }
-
 // Whoever finds that the run is to stop cuts its own work short, and says so here first, where the CTA's next barrier and the
 // host look: a run of which nothing was cut short is as good as any other.
 __device__ __forceinline__ void note_abort() {
@@ -109,7 +106,7 @@ __device__ __noinline__ u32 has_no_steps() {
 
 // Whether the run is to stop, by a whole warp.
 __device__ __forceinline__ bool is_aborted() {
-    u32 abort = lane_id() == 0 ? has_aborted() | look() : 0;
+    u32 abort = lane_id() == 0 ? *const_cast<volatile u32*>(&image().aborted) | look() : 0;
     if (image().limited != 0 && lane_id() == 0) abort |= has_no_steps();
     if (__shfl_sync(VYRE_FULL, abort, 0) == 0) return false;
     note_abort();

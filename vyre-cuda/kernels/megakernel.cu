@@ -50,7 +50,7 @@ __device__ __noinline__ void note_time() {
 
 // Sets the memory that a step names, by all CTAs.
 __device__ __noinline__ void fill(const Step& step) {
-    if (has_aborted() != 0) return;
+    if (image().aborted != 0) return;
     for (u32 i = 0; i < step.pushed_count; i++) {
         const Fill& fill = *table<Fill>(image().fills, step.pushed + i);
         const u32 low = static_cast<u32>(fill.pattern), high = static_cast<u32>(fill.pattern >> 32);
@@ -234,7 +234,7 @@ next_query:
             run_narrow();
             continue;
         }
-        if (has_aborted() == 0) sweep_wave(wave);
+        if (image().aborted == 0) sweep_wave(wave);
     }
     if (vyre_state.cluster > 1) cluster_barrier();
     if (batch == nullptr) return;

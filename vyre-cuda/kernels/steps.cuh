@@ -27,10 +27,14 @@ __device__ __noinline__ bool condition(u32 id) {
     return __shfl_sync(VYRE_FULL, value, 0) != 0;
 }
 
-// Leaves the launch: CTA 0 writes what the host wants to know.
+// Leaves the launch: CTA 0 writes what the host wants to know. Behind the last sweep there need be no barrier, so each CTA
+// says here what it counted in it.
 __device__ __noinline__ void leave() {
     __syncwarp();
-    if (lane_id() == 0) vyre_state.wave = VYRE_NONE;
+    if (lane_id() == 0) {
+        vyre_state.wave = VYRE_NONE;
+        if (image().limited != 0) has_no_steps();
+    }
     if (vyre_state.cta != 0) return;
 #ifdef VYRE_PROFILE
     MARK(0);
@@ -60,7 +64,6 @@ __device__ __noinline__ void leave() {
     for (u32 i = lane_id(); i < image().frontier_count; i += 32)
         store_global(stamps + i * 4, table<Frontier>(image().frontiers, i)->stamp);
     if (lane_id() == 0) {
-        if (image().limited != 0) has_no_steps();
         store_global64(VYRE_CONTROL(sweeps), vyre_state.sweeps);
         store_global64(VYRE_CONTROL(items), vyre_state.items);
         store_global64(VYRE_CONTROL(widest), vyre_state.widest);
@@ -257,7 +260,7 @@ __device__ __forceinline__ u32 step_until(const Step& step, u32 next, u64 seen, 
                           : condition(fixpoint.until_kernel);
     if (step.settle != 0) {
         // A condition that loops may have been cut short on some CTAs.
-        const u64 settled = grid_barrier(has_aborted() != 0 ? VYRE_STOP : 0, abort);
+        const u64 settled = grid_barrier(image().aborted != 0 ? VYRE_STOP : 0, abort);
         if (lane_id() == 0 && (settled >> 48 & 255) != 0) vyre_state.stop = 1;
         __syncwarp();
     }
