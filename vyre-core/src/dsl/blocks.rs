@@ -141,6 +141,10 @@ impl<T: Record> Blocks<T> {
     /// Its one block.
     #[inline]
     pub(super) fn into_block(self) -> Vec<T> {
+        match self.from {
+            Source::Limit(_) | Source::Left => {}
+            from @ (Source::Room(_) | Source::Shared(_)) => drop(from),
+        }
         self.items.into_inner()
     }
 
@@ -167,6 +171,15 @@ impl<T: Record> Blocks<T> {
     /// where they wait for their turn.
     #[inline]
     pub(super) fn end(&mut self) {
+        match self.from {
+            Source::Limit(_) | Source::Left => {}
+            Source::Room(_) | Source::Shared(_) => self.hand_on(),
+        }
+    }
+
+    /// Apart, because each round of a narrow search comes to its end, and hands nothing on.
+    #[inline(never)]
+    fn hand_on(&mut self) {
         let room = match &self.from {
             Source::Limit(_) | Source::Left => return,
             Source::Room(room) => room,
