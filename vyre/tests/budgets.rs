@@ -374,6 +374,80 @@ fn side_by_side_on_a_device() {
     }
 }
 
+/// The README's search, by a budget that the compiler takes with a warning: a device needs more.
+#[wave_graph(limits(nodes = 1_000, edges = 1_000), budget = "29 kB")]
+#[expect(
+    deprecated,
+    reason = "a budget that some targets cannot meet is such a warning"
+)]
+mod small {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+        *dist = u32::MAX;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(u32::MAX, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_budget_that_compiles_is_met_where_the_plan_says_so() {
+    let _alone = alone();
+    let ring: Vec<(u32, u32)> = (0..1_000).map(|v| (v, (v + 1) % 1_000)).collect();
+    let ring = Csr::from_edges(1_000, &ring).expect("they are nodes");
+    let (cuda, _) = Transcript::of_fake(&Fake::default()).expect("nothing fails");
+    let plan = small::PLAN.to_string();
+    for (runtime, backend) in [
+        (Runtime::native(), Backend::Native),
+        (Runtime::vir0(), Backend::Vir0),
+        (interpreting(cuda), Backend::Cuda),
+    ] {
+        let on = format!("  on {} ", backend.name());
+        let line = plan.lines().find(|line| line.starts_with(&on));
+        let line = line.expect("PLAN has a line for it");
+        // The pass's own budget, and the runtime's.
+        for runtime in [runtime.clone(), runtime.with_memory(29_000)] {
+            let session = small::Session::new(&runtime, &ring);
+            if line.ends_with(": within the budget") {
+                let out = session.expect("it fits").run(small::Run { source: 0 });
+                assert_eq!(out.expect("it fits").dist[999], 999);
+            } else {
+                assert!(line.ends_with(": over the budget"), "{line}");
+                let why = session.map(drop).expect_err("it does not fit");
+                assert!(matches!(why, Error::Run(RunError::Memory { .. })), "{why}");
+            }
+        }
+        let most = if backend == Backend::Cuda {
+            70_628
+        } else {
+            29_000
+        };
+        assert!(plan_of(&small::PLAN.program(), [1_000, 1_000], backend) <= most);
+        assert_eq!(line.ends_with("over the budget"), backend == Backend::Cuda);
+    }
+}
+
 /// A sum over as many items as a run says.
 #[wave_graph]
 mod ranged {
