@@ -1027,4 +1027,19 @@ mod tests {
         );
         std::fs::remove_dir_all(&folder).expect("it is there");
     }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_pipe_is_not_waited_for() {
+        let name = format!("vyre-sight-{}", std::process::id());
+        let pipe = std::env::temp_dir().join(name);
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.expect("mkfifo").success());
+        let why = read(&pipe).expect_err("it is special");
+        std::fs::remove_file(&pipe).expect("it is there");
+        assert_eq!(
+            why.to_string(),
+            "it is not a regular file; copy what the device or pipe gives to one"
+        );
+    }
 }

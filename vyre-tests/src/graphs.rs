@@ -19,6 +19,29 @@ pub fn chain(n: u32) -> Csr {
     Csr::from_edges(n as usize, &edges).expect("a chain is a graph")
 }
 
+/// Chains of so many nodes each, one after the other.
+pub fn chains(nodes: u32, each: u32) -> Csr {
+    let inside = (1..nodes).filter(|v| v % each > 0);
+    let edges: Vec<(u32, u32)> = inside.map(|v| (v - 1, v)).collect();
+    Csr::from_edges(nodes as usize, &edges).expect("chains are a graph")
+}
+
+/// Each node has ten successors, far and near; `both`: as many edges lead back.
+pub fn wide(nodes: u32, both: bool) -> Csr {
+    let mut edges = Vec::new();
+    for v in 0..nodes {
+        for k in 0..10_u32 {
+            let to = v.wrapping_mul(31).wrapping_add(k * k * 7_919 + 1) % nodes;
+            edges.push((v, to));
+            if both {
+                edges.push((to, v));
+            }
+        }
+    }
+    edges.sort_unstable();
+    Csr::from_edges(nodes as usize, &edges).expect("they are nodes")
+}
+
 /// A grid, both directions.
 pub fn grid(width: u32, height: u32) -> Csr {
     let mut edges = Vec::new();

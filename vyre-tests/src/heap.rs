@@ -111,6 +111,11 @@ pub fn peak_of<T>(f: impl FnOnce() -> T) -> (T, usize) {
     (value, PEAK.load(Relaxed) - before)
 }
 
+/// How many of those that may be refused were asked for since some are.
+pub fn asked() -> usize {
+    ASKED.load(Relaxed)
+}
+
 /// Runs `f` while every allocation of so many bytes or more is refused.
 pub fn starved_from<T>(bytes: usize, f: impl FnOnce() -> T) -> T {
     refuse(bytes, [0, usize::MAX], f)

@@ -21,6 +21,7 @@ mod shuffled;
 pub mod endless;
 pub mod graphs;
 pub mod heap;
+pub mod held;
 pub mod passes;
 pub mod programs;
 pub mod random;

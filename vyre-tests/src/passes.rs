@@ -637,3 +637,86 @@ pub mod faulty_loops {
         }
     }
 }
+
+/// Rows of bits of the topology, read in each of many rounds.
+#[wave_graph]
+pub mod rowed {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = node, bits = 256)]
+        kinds: Bits,
+        #[scratch(per = node, bits = 256)]
+        seen: Bits,
+        #[output(per = node)]
+        ones: u32,
+        #[reduce(or)]
+        more: bool,
+    }
+
+    #[fixpoint(until(!more), max_rounds = 100)]
+    mod rounds {
+        #[wave(nodes)]
+        fn look(v: Node, round: Round, kinds: &Bits, seen: &Bits, more: &Reduce<Or<bool>>) {
+            if kinds.get(v, round) {
+                seen.set(v, round);
+            }
+            more.or(round < 20);
+        }
+    }
+
+    #[wave(nodes, after(rounds))]
+    fn count(v: Node, seen: &Bits, ones: &mut u32) {
+        *ones = seen.count(v);
+    }
+}
+
+/// A local fixpoint.
+#[wave_graph]
+pub mod in_parts {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(parts_of = graph)]
+        parts: Parts,
+        #[output(per = node)]
+        level: u32,
+        #[frontier(unique)]
+        front: Frontier,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, level: &mut u32, front: &Push) {
+        *level = u32::MAX;
+        if v.is_multiple_of(500) {
+            *level = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(per = parts, after(init), until(front.is_empty()))]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, level: &Buf<Atomic<u32>>, front: &Push) {
+            if level[e.dst].compare_exchange(u32::MAX, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// Structs for each node.
+#[wave_graph]
+pub mod flat {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        pair: (u64, u64, u8),
+    }
+
+    #[wave(nodes)]
+    fn fill(v: Node, pair: &mut (u64, u64, u8)) {
+        *pair = (1, u64::from(v), 2);
+    }
+}

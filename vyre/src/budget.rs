@@ -178,6 +178,11 @@ impl Lease {
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
+
+    /// Has what another lease of the runtime has, too.
+    pub(crate) fn absorb(&mut self, mut other: Lease) {
+        self.bytes += std::mem::take(&mut other.bytes);
+    }
 }
 
 impl Drop for Lease {

@@ -19,7 +19,8 @@ use vyre_core::run::backend::{Holder, runnable};
 use vyre_core::run::outcome::Outcome;
 use vyre_core::run::pass::Pass;
 use vyre_core::vir0::manifest::Stale;
-use vyre_core::vir0::module::{Buffer, Program, Resource, Role};
+use vyre_core::vir0::module::{Buffer, Program, Resource, Role, put_together_bytes};
+use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::sizes::Sizes;
 
 /// Inputs and results of queries that launches have on a device at a time, at most.
@@ -357,7 +358,29 @@ impl Memory {
             len.saturating_mul(l.row_bytes())
         });
         let buffers = self.bytes_of(program, |role| matches!(role, Role::Output | Role::InOut));
+        let buffers = buffers.saturating_add(self.padding_bytes(program));
         lists.fold(buffers, u64::saturating_add)
+    }
+
+    /// What rows of structs of a result take beyond their columns.
+    fn padding_bytes(&self, program: &Program) -> u64 {
+        let same = |a: &Buffer, b: &Buffer| {
+            let of = a.of_structs();
+            of.is_some() && of == b.of_structs()
+        };
+        let structs = program.buffers.chunk_by(same);
+        let structs = structs.filter(|fields| {
+            let gives = matches!(fields[0].role, Role::Output | Role::InOut);
+            gives && fields[0].of_structs().is_some()
+        });
+        let padding = structs.map(|fields| {
+            let scalars: Vec<Scalar> = fields.iter().map(|b| b.scalar).collect();
+            let columns: u64 = scalars.iter().map(|s| s.size_bytes()).sum();
+            let len = self.sizes.resolve(program, fields[0].extent);
+            len.unwrap_or(0)
+                .saturating_mul(put_together_bytes(&scalars) - columns)
+        });
+        padding.fold(0, u64::saturating_add)
     }
 
     /// Room for a result that counts until it is freed.
@@ -400,7 +423,8 @@ impl Memory {
             let len = columns.first().map_or(0, Column::len) as u64;
             len * program.lists[id.index()].row_bytes()
         });
-        self.kept.held_bytes += outputs.chain(lists).sum::<u64>();
+        let columns: u64 = outputs.chain(lists).sum();
+        self.kept.held_bytes += columns + self.padding_bytes(program);
     }
 
     /// How many queries there is room for beside the results that are there, at least one. Results that are larger than

@@ -4,14 +4,16 @@ use crate::budget::Lease;
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::runtime::Runtime;
+use std::cmp::Ordering;
 use std::fmt;
+use std::ops::Range;
 use vyre_core::dsl::columns::{Column, Slice};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::launch::Age;
 use vyre_core::run::args::Args;
-use vyre_core::run::outcome::{Outcome, give};
+use vyre_core::run::outcome::{Outcome, WaveTime, for_queries, give};
 use vyre_core::run::pass::Pass;
-use vyre_core::vir0::module::{BufferId, Program};
+use vyre_core::vir0::module::{BufferId, ListId, Program, ReductionId, Role};
 
 /// Untyped arguments of a run, rows of structs among them.
 pub(crate) fn args<'r, 'a: 'r, P: Pass>(
@@ -47,32 +49,182 @@ impl fmt::Display for QueryId {
     }
 }
 
+/// Queries that wait for a batch.
+#[derive(Default)]
+pub(crate) struct Line {
+    pub(crate) waiting: Vec<Query>,
+    next: u64,
+    /// From the first query for which there was no memory since the last batch to the last one. Others between them wait.
+    lost: Range<u64>,
+}
+
+/// A batch that begins, with room for what is told of it.
+pub(crate) struct Begun<T> {
+    /// Those that are to run.
+    pub(crate) batch: Vec<Query>,
+    /// Those that there was no memory for.
+    pub(crate) results: Vec<(QueryId, Result<T, Error>)>,
+    pub(crate) order: Vec<QueryId>,
+    /// Memory of what is told, until the batch ends.
+    pub(crate) told: Lease,
+}
+
+impl Line {
+    /// A query to a topology, with a priority.
+    pub(crate) fn submit<P: Pass>(
+        &mut self,
+        to: (usize, i32),
+        run: P::Run<'_>,
+        (runtime, program): (&Runtime, &Program),
+    ) -> QueryId {
+        let id = QueryId(self.next);
+        self.next += 1;
+        // What is told of one has room in the session.
+        let told_bytes = match self.waiting.is_empty() {
+            true => 0,
+            false => told_bytes::<P>(program),
+        };
+        if self.waiting.try_reserve(1).is_ok() {
+            let query = Query::new::<P>(id, to, run, (runtime, told_bytes));
+            self.waiting.push(query);
+        } else {
+            if self.lost.is_empty() {
+                self.lost.start = id.0;
+            }
+            self.lost.end = self.next;
+        }
+        id
+    }
+
+    /// Takes those in front out of the line, at most `limit`.
+    ///
+    /// # Errors
+    /// There is no memory for what is told of them; they go on waiting.
+    pub(crate) fn begin<T>(
+        &mut self,
+        limit: usize,
+        runtime: &Runtime,
+        by_urgency: impl FnMut(&Query, &Query) -> Ordering,
+    ) -> Result<Begun<T>, RunError> {
+        let (taken, lost) = (limit.min(self.waiting.len()), self.lost.clone());
+        let mut results = for_queries(taken + (lost.end - lost.start) as usize)?;
+        let order = for_queries(taken)?;
+        let all = taken == self.waiting.len();
+        let mut batch = for_queries(if all { 0 } else { taken })?;
+        // Those in line that were submitted between the lost ones are the last, and in the order of their numbers.
+        let among = |query: &&Query| lost.contains(&query.id.0);
+        let mut waiting = self.waiting.iter().filter(among).peekable();
+        for id in lost.clone().map(QueryId) {
+            if waiting.next_if(|query| query.id == id).is_none() {
+                let bytes = size_of::<Query>() as u64;
+                let why = RunError::no_memory("a query that waits", bytes);
+                results.push((id, Err(why.into())));
+            }
+        }
+        self.lost = 0..0;
+        self.waiting.sort_unstable_by(by_urgency);
+        match all {
+            true => batch = std::mem::take(&mut self.waiting),
+            false => batch.extend(self.waiting.drain(..taken)),
+        }
+        Ok(Begun {
+            batch,
+            results,
+            order,
+            told: runtime.lease(),
+        })
+    }
+}
+
+/// Takes those out of a batch that are wrong.
+pub(crate) fn wrong(batch: &mut Vec<Query>) -> impl Iterator<Item = (Query, RunError)> {
+    let wrong = batch.extract_if(.., |query| query.wrong.is_some());
+    wrong.filter_map(|mut query| query.wrong.take().map(|e| (query, e)))
+}
+
+/// All of them, if there is memory for it.
+pub(crate) fn collected<T>(all: impl IntoIterator<Item = T>) -> Result<Vec<T>, RunError> {
+    let mut list: Vec<T> = Vec::new();
+    for one in all {
+        if list.try_reserve(1).is_err() {
+            let bytes = (list.len() + 1) * size_of::<T>();
+            return Err(RunError::no_memory("a list of the session", bytes as u64));
+        }
+        list.push(one);
+    }
+    Ok(list)
+}
+
+/// What is held of a query beside its inputs and the columns of its result: its place in the line, its arguments, and
+/// what is told of it.
+fn told_bytes<P: Pass>(program: &Program) -> u64 {
+    type Told<T> = (QueryId, Result<T, Error>);
+    /// Of a list that grows one by one.
+    fn grown<T>(len: usize) -> usize {
+        match len {
+            0 => 0,
+            len => size_of::<T>() * len.next_power_of_two().max(4),
+        }
+    }
+    let of = |is: fn(Role) -> bool| program.buffers.iter().filter(|b| is(b.role)).count();
+    let inputs = of(|role| matches!(role, Role::Input | Role::InOut));
+    let outputs = of(|role| matches!(role, Role::Output | Role::InOut));
+    let lists = program.lists.iter().map(|l| l.fields.len());
+    let parts = [
+        // A line that grows has room for twice as many.
+        2 * size_of::<Query>(),
+        size_of::<QueryId>(),
+        2 * size_of::<u64>() * program.scalars.len(),
+        size_of::<Args<'_>>(),
+        grown::<(BufferId, Column)>(inputs),
+        grown::<(BufferId, Slice<'_>)>(inputs),
+        size_of::<Result<Outcome, RunError>>(),
+        grown::<(BufferId, Column)>(outputs),
+        grown::<(BufferId, u32, u32)>(outputs),
+        grown::<(ListId, Vec<Column>)>(program.lists.len()),
+        lists.map(grown::<Column>).sum(),
+        grown::<(ReductionId, u64)>(program.reductions.len()),
+        size_of::<u64>() * program.fixpoints.len(),
+        size_of::<WaveTime>() * program.waves.len(),
+        size_of::<Told<P::Output>>(),
+    ];
+    parts.iter().sum::<usize>() as u64
+}
+
 /// A query that waits for a batch.
 pub(crate) struct Query {
     pub(crate) id: QueryId,
+    pub(crate) topology: usize,
     pub(crate) priority: f64,
     pub(crate) age: Age,
+    /// It does not run with the others now: its topology has no room for another result.
+    pub(crate) stays: bool,
+    /// Why it is not run.
+    pub(crate) wrong: Option<RunError>,
     pub(crate) scalars: Vec<u64>,
     /// Or why there are none.
     inputs: Result<Vec<(BufferId, Column)>, RunError>,
-    /// Memory of the inputs on a CPU.
-    _lease: Lease,
+    /// On a CPU, memory of the inputs and of what is told.
+    lease: Lease,
+    told_bytes: u64,
 }
 
 impl Query {
     /// With copies of the inputs.
-    pub(crate) fn new<P: Pass>(
-        (id, priority): (QueryId, i32),
+    fn new<P: Pass>(
+        id: QueryId,
+        (topology, priority): (usize, i32),
         run: P::Run<'_>,
-        runtime: &Runtime,
+        (runtime, told_bytes): (&Runtime, u64),
     ) -> Query {
         let mut lease = runtime.lease();
         let args = P::args(&run);
         let given: u64 = args.inputs.iter().map(|(_, s)| s.bytes()).sum();
         let bytes = given.saturating_add(P::rows_bytes(&run));
+        let bytes = bytes.saturating_add(told_bytes);
         let room = match runtime.implementation().is_host() && !lease.take(bytes) {
             true => Err(RunError::Memory {
-                what: "the inputs of the query do not fit beside the sessions".to_owned(),
+                what: "the query does not fit beside the sessions".to_owned(),
                 needed_bytes: bytes,
                 available_bytes: lease.available_bytes().unwrap_or(0),
             }),
@@ -92,20 +244,25 @@ impl Query {
         }
         Query {
             id,
+            topology,
             priority: priority.into(),
             age: Age::default(),
+            stays: false,
+            wrong: None,
             scalars: args.scalars,
             inputs,
-            _lease: lease,
+            lease,
+            told_bytes,
         }
     }
 
-    /// Checks what it is given.
-    pub(crate) fn check(&self, memory: &mut Memory, program: &Program) -> Result<(), RunError> {
-        match &self.inputs {
+    /// Finds out whether what it is given is wrong.
+    pub(crate) fn check(&mut self, memory: &mut Memory, program: &Program) {
+        let checked = match &self.inputs {
             Ok(_) => memory.check(program, &self.args()),
             Err(e) => Err(e.clone()),
-        }
+        };
+        self.wrong = checked.err();
     }
 
     pub(crate) fn args(&self) -> Args<'_> {
@@ -114,6 +271,14 @@ impl Query {
             scalars: self.scalars.clone(),
             inputs: inputs.map(|(id, c)| (*id, c.as_slice())).collect(),
         }
+    }
+
+    /// It has run: its inputs go, and what is told of it stays until the batch ends.
+    pub(crate) fn end(self, told: &mut Lease) {
+        let mut lease = self.lease;
+        let smaller = lease.resize(lease.bytes().min(self.told_bytes));
+        debug_assert!(smaller, "smaller is always possible");
+        told.absorb(lease);
     }
 }
 

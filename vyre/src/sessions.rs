@@ -3,11 +3,12 @@
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::plans::Interpreted;
-use crate::query::{Batch, Query, QueryId, made, slices};
+use crate::query::{Batch, Begun, Line, Query, QueryId, collected, made, slices, wrong};
 use crate::runtime::Runtime;
 use crate::stop::Stops;
 use crate::tier::{Measured, RoutePolicy};
 use std::any::TypeId;
+use std::cmp::Ordering;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -15,10 +16,9 @@ use std::time::Duration;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::launch::{Request, Route, recommend};
 use vyre_core::plan::session::Counters;
-use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::{Many, Opening};
 use vyre_core::run::clock::Instant;
-use vyre_core::run::outcome::Outcome;
+use vyre_core::run::outcome::{Outcome, for_queries};
 use vyre_core::run::pass::{IntoTopology, Pass};
 use vyre_core::run::stop::Canceller;
 use vyre_core::vir0::module::Program;
@@ -36,8 +36,7 @@ pub struct Sessions<P> {
     program: Arc<Program>,
     /// By topology.
     memories: Vec<Memory>,
-    waiting: Vec<(usize, Query)>,
-    next_query: u64,
+    line: Line,
     stops: Stops,
     pass: PhantomData<fn() -> P>,
 }
@@ -53,10 +52,10 @@ impl<P: Pass> Sessions<P> {
     ) -> Result<Sessions<P>, Error> {
         let whole = Arc::new(P::PARTS.program()?);
         let runtime = &runtime.able(&whole);
-        let typed: Vec<P::Topology<'a>> = topologies.into_iter().map(T::into_topology).collect();
-        let mut topologies: Vec<TopologyArgs<'_>> = typed.iter().map(P::topology).collect();
-        let mut memories = Vec::with_capacity(topologies.len());
-        let mut programs = Vec::with_capacity(topologies.len());
+        let typed = collected(topologies.into_iter().map(T::into_topology))?;
+        let mut topologies = collected(typed.iter().map(P::topology))?;
+        let mut memories = for_queries(topologies.len())?;
+        let mut programs = for_queries(topologies.len())?;
         for topology in &topologies {
             let (planned, memory) =
                 Memory::open::<P>(topology, runtime, || Ok(Program::clone(&whole)))?;
@@ -67,8 +66,10 @@ impl<P: Pass> Sessions<P> {
             });
         }
         // The plans have room for them.
-        let rows = typed.iter().map(P::topology_rows);
-        let rows = rows.collect::<Result<Vec<_>, RunError>>()?;
+        let mut rows = for_queries(typed.len())?;
+        for topology in &typed {
+            rows.push(P::topology_rows(topology)?);
+        }
         for (topology, rows) in topologies.iter_mut().zip(&rows) {
             topology.columns.extend(slices(rows));
         }
@@ -80,7 +81,7 @@ impl<P: Pass> Sessions<P> {
             native: Some(P::NATIVE),
         });
         let stops = Stops::new(runtime.all(), runtime.time_limit());
-        let mut resident = runtime.implementation().open_many(openings.collect())?;
+        let mut resident = runtime.implementation().open_many(collected(openings)?)?;
         resident.set_stop(&stops.stop);
         Ok(Sessions {
             resident,
@@ -89,8 +90,7 @@ impl<P: Pass> Sessions<P> {
             runtime: runtime.clone(),
             program: whole,
             memories,
-            waiting: Vec::new(),
-            next_query: 0,
+            line: Line::default(),
             pass: PhantomData,
         })
     }
@@ -106,99 +106,76 @@ impl<P: Pass> Sessions<P> {
     }
 
     /// Puts a query on a topology, counted from 0, in line for the next batch. Higher priorities go first. Inputs are
-    /// copied; on a CPU the copies count as memory until the query has run. If the inputs are wrong, or there is no
-    /// memory for them, the query fails when it runs.
+    /// copied. On a CPU the copies count as memory until the query has run, and of each query but one what is told of it
+    /// until its batch ends. If the inputs are wrong, or there is no memory for them, the query fails when it runs.
     pub fn submit(&mut self, topology: usize, run: P::Run<'_>, priority: i32) -> QueryId {
-        let id = QueryId(self.next_query);
-        self.next_query += 1;
-        let query = Query::new::<P>((id, priority), run, &self.runtime);
-        self.waiting.push((topology, query));
-        id
+        let of = (&self.runtime, &*self.program);
+        self.line.submit::<P>((topology, priority), run, of)
     }
 
     /// Queries that wait for a batch.
     pub fn waiting(&self) -> usize {
-        self.waiting.len()
+        self.line.waiting.len()
     }
 
     /// Runs the waiting queries, independently of each other: by priority, then as they were submitted. A query that
     /// fails leaves the others alone.
     ///
     /// # Errors
-    /// The batch was cancelled before it began, and its queries go on waiting. Or the pass cannot be compiled, and the
-    /// runtime's route is [`RoutePolicy::Compiled`]. What else fails is a query, whose error is in [`Batch::results`].
+    /// The batch was cancelled before it began, or there is no memory for what is told of it, and its queries go on
+    /// waiting. Or the pass cannot be compiled, and the runtime's route is [`RoutePolicy::Compiled`]. What else fails is
+    /// a query, whose error is in [`Batch::results`].
     pub fn run_batch(&mut self) -> Result<Batch<P::Output>, Error> {
         let _under_way = self.stops.begin()?;
         let started = Instant::now();
         let before = self.counters().map(|c| c.launches);
-        let mut waiting = std::mem::take(&mut self.waiting);
-        waiting.sort_by(|(_, a), (_, b)| b.priority.total_cmp(&a.priority).then(a.id.cmp(&b.id)));
-        let mut results = Vec::with_capacity(waiting.len());
-        waiting.retain(|(topology, query)| {
-            let checked = match self.memories.get_mut(*topology) {
+        let Begun {
+            mut batch,
+            mut results,
+            mut order,
+            mut told,
+        } = self.line.begin(usize::MAX, &self.runtime, by_urgency)?;
+        let mut tell = |query: Query, result: Result<Outcome, RunError>| {
+            let result = result.and_then(made::<P>);
+            results.push((query.id, result.map_err(Error::from)));
+            query.end(&mut told);
+        };
+        for query in &mut batch {
+            match self.memories.get_mut(query.topology) {
                 Some(memory) => query.check(memory, &self.program),
-                None => Err(RunError::NoTopology {
-                    topology: *topology,
-                    topologies: self.memories.len(),
-                }),
-            };
-            match checked {
-                Ok(()) => true,
-                Err(e) => {
-                    results.push((query.id, Err(e.into())));
-                    false
+                None => {
+                    query.wrong = Some(RunError::NoTopology {
+                        topology: query.topology,
+                        topologies: self.memories.len(),
+                    });
                 }
             }
-        });
-        self.keep_results(&waiting);
-        let mut order = Vec::with_capacity(waiting.len());
-        while !waiting.is_empty() {
-            // Of each topology as many as there is room for.
+        }
+        wrong(&mut batch).for_each(|(query, e)| tell(query, Err(e)));
+        if let Err(e) = self.keep_results(&batch) {
+            batch
+                .drain(..)
+                .for_each(|query| tell(query, Err(e.clone())));
+        }
+        while !batch.is_empty() {
             let rooms = self.memories.iter().map(Memory::room_for_results);
-            let mut rooms: Vec<Result<usize, RunError>> = rooms.collect();
-            let (mut now, mut later) = (Vec::new(), Vec::new());
-            for (topology, query) in waiting {
-                match &mut rooms[topology] {
-                    Ok(0) => later.push((topology, query)),
-                    Ok(room) => {
-                        *room -= 1;
-                        now.push((topology, query));
-                    }
-                    Err(e) => results.push((query.id, Err(e.clone().into()))),
-                }
-            }
-            if now.is_empty() {
-                break;
-            }
-            let queries = now.iter().map(|(t, q)| (*t, q.args()));
-            let queries: Vec<(usize, Args<'_>)> = queries.collect();
-            let room = self.memories.iter().map(Memory::batch_bytes).sum();
-            let nodes = now.iter().map(|(t, _)| self.memories[*t].sizes.nodes);
-            self.resident.take_route(self.route(nodes.sum())?);
-            if self.runtime.route() == RoutePolicy::Compiled {
-                self.resident.compile()?;
-            }
-            let before = self.runtime.now();
-            let outcomes = self.resident.run_batch(&queries, room);
-            let interpreted =
-                |o: &Result<Outcome, _>| matches!(o, Ok(o) if o.report.route == "interpreted");
-            if outcomes.iter().any(interpreted) {
-                self.interpreted.add(self.runtime.since(before));
-            }
-            drop(queries);
-            for ((topology, query), mut outcome) in now.into_iter().zip(outcomes) {
+            let outcomes = match collected(rooms) {
+                Ok(rooms) => self.run_some(&mut batch, rooms)?,
+                Err(e) => vec![Err(e)],
+            };
+            wrong(&mut batch).for_each(|(query, e)| tell(query, Err(e)));
+            let ran = outcomes.len().min(batch.len());
+            for (query, mut outcome) in batch.drain(..ran).zip(outcomes) {
                 if let Ok(outcome) = &mut outcome {
                     outcome.report.backend = self.runtime.backend();
-                    self.memories[topology].keep_result(&self.program, outcome);
+                    self.memories[query.topology].keep_result(&self.program, outcome);
                 }
-                let result = outcome.and_then(made::<P>);
                 order.push(query.id);
-                results.push((query.id, result.map_err(Error::from)));
+                tell(query, outcome);
             }
-            waiting = later;
         }
         self.memories.iter_mut().for_each(Memory::give_results);
-        results.sort_by_key(|&(id, _)| id);
+        results.sort_unstable_by_key(|&(id, _)| id);
         let after = self.counters().map(|c| c.launches);
         Ok(Batch {
             results,
@@ -206,6 +183,56 @@ impl<P: Pass> Sessions<P> {
             launches: before.zip(after).map(|(before, after)| after - before),
             wall_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
         })
+    }
+
+    /// Runs of each topology as many queries as it has room for, which are the first of the batch then. Those whose
+    /// topology has none are wrong.
+    fn run_some(
+        &mut self,
+        batch: &mut [Query],
+        mut rooms: Vec<Result<usize, RunError>>,
+    ) -> Result<Vec<Result<Outcome, RunError>>, Error> {
+        for query in &mut *batch {
+            match &mut rooms[query.topology] {
+                Ok(room) => {
+                    query.stays = *room == 0;
+                    *room = room.saturating_sub(1);
+                }
+                Err(e) => {
+                    query.stays = true;
+                    query.wrong = Some(e.clone());
+                }
+            }
+        }
+        batch.sort_unstable_by(|a, b| a.stays.cmp(&b.stays).then(by_urgency(a, b)));
+        let now = batch.partition_point(|query| !query.stays);
+        if now == 0 {
+            return Ok(Vec::new());
+        }
+        let mut queries = match for_queries(now) {
+            Ok(queries) => queries,
+            Err(e) => return Ok(vec![Err(e)]),
+        };
+        queries.extend(batch[..now].iter().map(|q| (q.topology, q.args())));
+        let room = self.memories.iter().map(Memory::batch_bytes).sum();
+        let nodes = batch[..now].iter();
+        let nodes = nodes.map(|q| self.memories[q.topology].sizes.nodes);
+        self.resident.take_route(self.route(nodes.sum())?);
+        if self.runtime.route() == RoutePolicy::Compiled {
+            self.resident.compile()?;
+        }
+        let before = self.runtime.now();
+        let mut outcomes = self.resident.run_batch(&queries, room);
+        if outcomes.is_empty() {
+            let none = "the backend took no query of the batch";
+            outcomes.push(Err(RunError::Backend(none.to_owned())));
+        }
+        let interpreted =
+            |o: &Result<Outcome, _>| matches!(o, Ok(o) if o.report.route == "interpreted");
+        if outcomes.iter().any(interpreted) {
+            self.interpreted.add(self.runtime.since(before));
+        }
+        Ok(outcomes)
     }
 
     /// The route of a batch whose topologies have `nodes` in all, each counted as often as it is queried.
@@ -242,12 +269,13 @@ impl<P: Pass> Sessions<P> {
     }
 
     /// Takes room for the results of a batch, on a CPU, by topology.
-    fn keep_results(&mut self, waiting: &[(usize, Query)]) {
-        let mut queries = vec![0; self.memories.len()];
-        waiting.iter().for_each(|(t, _)| queries[*t] += 1);
+    fn keep_results(&mut self, batch: &[Query]) -> Result<(), RunError> {
+        let mut queries = collected(self.memories.iter().map(|_| 0))?;
+        batch.iter().for_each(|query| queries[query.topology] += 1);
         for (memory, queries) in self.memories.iter_mut().zip(queries) {
             memory.keep_results(&self.program, queries);
         }
+        Ok(())
     }
 
     /// What was uploaded, allocated, waited for, read back and launched since these sessions were made; `None` where
@@ -263,4 +291,10 @@ impl<P: Pass> fmt::Debug for Sessions<P> {
             .field("topologies", &self.memories.len())
             .finish_non_exhaustive()
     }
+}
+
+/// By priority, then as they were submitted.
+fn by_urgency(a: &Query, b: &Query) -> Ordering {
+    let order = b.priority.total_cmp(&a.priority);
+    order.then(a.id.cmp(&b.id))
 }

@@ -1,16 +1,26 @@
 //! What PLAN says that a pass takes, what a session asks for, what it is counted to hold, and what a budget of one byte
-//! less says: side by side for passes that use everything that they ask for, and for others.
+//! less says: side by side for passes that use everything that they ask for, and for others, as a table:
+//!
+//! ```text
+//! cargo test -p vyre --test budgets -- --nocapture side_by_side
+//! ```
+//!
+//! With `--ignored` behind it, the table is that of a GPU.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use vyre::Error;
 use vyre::RoutePolicy;
 use vyre::core::dsl::error::RunError;
 use vyre::core::plan::budget::Backend;
+use vyre::core::plan::show;
 use vyre::core::vir0::module::Program;
+use vyre::cuda::Cuda;
 use vyre::cuda::fake::{Fake, Transcript};
 use vyre::prelude::*;
-use vyre_tests::heap::{self, alone, peak_of};
+use vyre_tests::graphs::{chains, edgeless, wide};
+use vyre_tests::heap::{self, alone};
+use vyre_tests::held::{BESIDE, MostAtOnce, held_by};
+use vyre_tests::passes::{bfs, doubled, flat, in_parts, rowed};
 use vyre_tests::random::Random;
 
 #[global_allocator]
@@ -18,12 +28,9 @@ static HEAP: heap::Heap = heap::Heap;
 
 /// Nodes of the graphs: one more than memory that doubles has room for, so that it is there twice in the end.
 const NODES: usize = (1 << 16) + 1;
-/// What a session may hold beside what it asks for.
-const BESIDE: usize = 4_096;
-/// The same on a device: queues, control words and the image of a pass.
-const BESIDE_ON_DEVICE: usize = 1 << 20;
 
-#[wave_graph(limits(nodes = 65_537, edges = 0))]
+/// One item for each node.
+#[wave_graph]
 mod listed {
     pub(crate) struct Data {
         #[topology]
@@ -39,7 +46,7 @@ mod listed {
 }
 
 /// All nodes, three times.
-#[wave_graph(limits(nodes = 65_537, edges = 0))]
+#[wave_graph]
 mod repeated {
     pub(crate) struct Data {
         #[topology]
@@ -66,7 +73,7 @@ mod repeated {
 }
 
 /// The same, from a frontier that drops what it holds.
-#[wave_graph(limits(nodes = 65_537, edges = 0))]
+#[wave_graph]
 mod distinct {
     pub(crate) struct Data {
         #[topology]
@@ -94,7 +101,7 @@ mod distinct {
 }
 
 /// Items that are no nodes.
-#[wave_graph(limits(nodes = 65_537, edges = 0))]
+#[wave_graph]
 mod numbered {
     pub(crate) struct Data {
         #[topology]
@@ -120,69 +127,280 @@ mod numbered {
     }
 }
 
-#[wave_graph(limits(nodes = 65_537, edges = 0))]
-mod structs {
-    pub(crate) struct Data {
-        #[topology]
-        graph: Csr,
-        #[output(per = node)]
-        pair: (u64, u64, u8),
-    }
+/// Opens a session and runs it: the program, and how much of the runtime's budget the session asked for. Where there is
+/// more, a run takes room for what makes it faster.
+type Opens = Box<dyn Fn(&Runtime) -> Result<(Program, u64), Error>>;
 
-    #[wave(nodes)]
-    fn fill(v: Node, pair: &mut (u64, u64, u8)) {
-        *pair = (1, u64::from(v), 2);
-    }
+/// A pass on two graphs.
+struct Subject {
+    name: &'static str,
+    /// It is built to use everything that it asks for.
+    is_full: bool,
+    /// Nodes and edges of the large graph.
+    sizes: [usize; 2],
+    large: Opens,
+    /// With a graph of one node.
+    small: Opens,
 }
 
-#[wave_graph(limits(nodes = 65_537, edges = 0))]
-mod rows {
-    pub(crate) struct Data {
-        #[topology]
-        graph: Csr,
-        #[topology(per = node, bits = 96)]
-        kinds: Bits,
-        #[scratch(per = node, bits = 96)]
-        seen: Bits,
-        #[output(per = node)]
-        ones: u32,
-    }
-
-    #[wave(nodes)]
-    fn look(v: Node, kinds: &Bits, seen: &Bits) {
-        if kinds.get(v, 17) {
-            seen.set(v, 17);
+/// Of a pass: its arguments, the large graph, and its topology of a graph and of what else is given for that.
+macro_rules! subject {
+    ($pass:ident, $run:expr, $is_full:literal, $graph:expr, $give:expr, |$of:ident, $given:ident| $topology:expr) => {{
+        let graph = $graph;
+        let sizes = [graph.node_count(), graph.edge_count()];
+        let opens = |$of: Csr| -> Opens {
+            let $given = $give(&$of);
+            Box::new(move |runtime| {
+                let mut session = $pass::Session::new(runtime, $topology)?;
+                let (_, granted) = runtime.memory().expect("there is a budget");
+                session.run($run)?;
+                Ok((session.program().clone(), granted))
+            })
+        };
+        Subject {
+            name: stringify!($pass),
+            is_full: $is_full,
+            sizes,
+            small: opens(edgeless(1)),
+            large: opens(graph),
         }
-    }
+    }};
+    ($pass:ident, $run:expr, $is_full:literal, $graph:expr) => {
+        subject!(
+            $pass,
+            $run,
+            $is_full,
+            $graph,
+            |_: &Csr| (),
+            |graph, _given| &graph
+        )
+    };
+    ($pass:ident) => {
+        subject!($pass, $pass::Run {}, true, edgeless(NODES))
+    };
+}
 
-    #[wave(nodes, after(look))]
-    fn count(v: Node, seen: &Bits, ones: &mut u32) {
-        *ones = seen.count(v);
+fn subjects() -> Vec<Subject> {
+    let kinds = |graph: &Csr| vec![0x0924_9249; 8 * graph.node_count()];
+    let fives = |graph: &Csr| {
+        let nodes = graph.node_count() as u32;
+        Parts::from_sizes(vec![nodes.min(500); nodes.div_ceil(500) as usize]).expect("they are few")
+    };
+    vec![
+        subject!(listed),
+        subject!(repeated),
+        subject!(distinct),
+        subject!(numbered),
+        subject!(flat),
+        subject!(
+            rowed,
+            rowed::Run {},
+            true,
+            edgeless(40_000),
+            kinds,
+            |graph, kinds| {
+                rowed::Topology {
+                    graph: &graph,
+                    kinds: &kinds,
+                }
+            }
+        ),
+        // A search whose wide rounds pull, and a local fixpoint.
+        subject!(bfs, bfs::Run { source: 0 }, false, wide(20_000, true)),
+        subject!(
+            in_parts,
+            in_parts::Run {},
+            false,
+            chains(20_000, 500),
+            fives,
+            |graph, parts| {
+                in_parts::Topology {
+                    graph: &graph,
+                    parts: &parts,
+                }
+            }
+        ),
+    ]
+}
+
+/// What PLAN says that a session takes at most, where the limits are these nodes and edges.
+fn plan_of(program: &Program, [nodes, edges]: [usize; 2], backend: Backend) -> u64 {
+    let mut program = program.clone();
+    program.manifest.max_nodes = Some(nodes as u64);
+    program.manifest.max_edges = Some(edges as u64);
+    let text = show::text(&program);
+    let on = format!("  on {} ", backend.name());
+    let line = text.lines().find(|line| line.starts_with(&on));
+    let line = line.expect("PLAN has a line for it");
+    let (_, most) = line.split_once("at most ").expect("the limits are there");
+    let (most, _) = most.split_once(" B").expect("it is in bytes");
+    most.replace('_', "").parse().expect("it is a number")
+}
+
+/// A budget of exactly what a session asks for is met, and one byte less is refused: what is needed then, and available.
+fn refused_below(runtime: &Runtime, granted: u64, subject: &Subject) -> [u64; 2] {
+    let exactly = runtime.clone().with_memory(granted);
+    let (_, again) = (subject.large)(&exactly).expect("a budget that was asked for is met");
+    assert_eq!(again, granted, "{}", subject.name);
+    match (subject.large)(&runtime.clone().with_memory(granted - 1)) {
+        Err(Error::Run(RunError::Memory {
+            needed_bytes,
+            available_bytes,
+            ..
+        })) => {
+            assert_eq!(
+                (needed_bytes, available_bytes),
+                (granted, granted - 1),
+                "{}",
+                subject.name
+            );
+            [needed_bytes, available_bytes]
+        }
+        Err(e) => panic!("{}: {e}", subject.name),
+        Ok((_, taken)) => panic!("{}: {taken} of {granted} bytes were enough", subject.name),
     }
 }
 
-/// A search whose wide rounds pull.
-#[wave_graph(limits(nodes = 20_000, edges = 200_000))]
-mod searched {
+/// A row of the table, in bytes.
+struct Row {
+    plan: u64,
+    session: u64,
+    counted: u64,
+    /// Of the counted, what a launch on a device has for itself, whatever the graph.
+    of_launches: u64,
+    /// Needed and available, of a budget of one byte less.
+    refused: [u64; 2],
+}
+
+impl Row {
+    fn print_head() {
+        println!();
+        println!(
+            "| pass | on | PLAN | session | counted | of launches | a byte less: needs, has |"
+        );
+        println!("| --- | --- | ---: | ---: | ---: | ---: | ---: |");
+    }
+
+    fn print(&self, on: &str, name: &str) {
+        let [needs, has] = self.refused;
+        println!(
+            "| {name} | {on} | {} | {} | {} | {} | {needs}, {has} |",
+            self.plan, self.session, self.counted, self.of_launches
+        );
+    }
+
+    /// What is counted is what the session asked for and 4 KB, and no session asks for more than the plan says.
+    fn check(&self, name: &str) {
+        assert!(self.session <= self.plan, "{name}");
+        let most = self.session + self.of_launches + BESIDE as u64;
+        assert!(self.counted <= most, "{name}");
+    }
+}
+
+fn on_the_host(runtime: &Runtime, backend: Backend, subject: &Subject) {
+    let roomy = runtime.clone().with_memory(1 << 30);
+    let (program, session) = (subject.large)(&roomy).expect("it fits");
+    let (_, counted) = held_by(|| {
+        let runtime = runtime.clone().with_memory(session);
+        drop((subject.large)(&runtime).expect("it fits"));
+    });
+    let row = Row {
+        plan: plan_of(&program, subject.sizes, backend),
+        session,
+        counted: counted as u64,
+        of_launches: 0,
+        refused: refused_below(runtime, session, subject),
+    };
+    row.print(backend.name(), subject.name);
+    row.check(subject.name);
+    if subject.is_full {
+        assert!(row.counted * 100 >= session * 99, "{}", subject.name);
+    }
+}
+
+/// The program, what a session asks for on a new device, and what that device allocates.
+fn allocated(open: &Opens, opened: (Cuda, Transcript)) -> Result<(Program, u64, u64), Error> {
+    let (cuda, transcript) = opened;
+    let (program, session) = open(&interpreting(cuda).with_memory(1 << 30))?;
+    Ok((program, session, MostAtOnce::of(&transcript).allocated))
+}
+
+fn interpreting(cuda: Cuda) -> Runtime {
+    Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter)
+}
+
+fn on_a_device(open: fn() -> (Cuda, Transcript), on: &str, subject: &Subject) {
+    let name = subject.name;
+    let (program, session, counted) = match allocated(&subject.large, open()) {
+        Ok(taken) => taken,
+        // No device has local fixpoints.
+        Err(e) if name == "in_parts" => return println!("| {name} | {on} | {e} |"),
+        Err(e) => panic!("{name}: {e}"),
+    };
+    let (_, least, of_least) = allocated(&subject.small, open()).expect("it fits");
+    let row = Row {
+        plan: plan_of(&program, subject.sizes, Backend::Cuda),
+        session,
+        counted,
+        of_launches: of_least - least,
+        refused: refused_below(&interpreting(open().0), session, subject),
+    };
+    row.print(on, name);
+    row.check(name);
+}
+
+#[test]
+fn side_by_side() {
+    let _alone = alone();
+    let native = Runtime::native_threads(1).expect("there is a thread");
+    let vir0 = Runtime::vir0();
+    let played = || Transcript::of_fake(&Fake::default()).expect("nothing fails");
+    Row::print_head();
+    for subject in subjects() {
+        on_the_host(&native, Backend::Native, &subject);
+        on_the_host(&vir0, Backend::Vir0, &subject);
+        on_a_device(played, "cuda, played", &subject);
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn side_by_side_on_a_device() {
+    let _alone = alone();
+    let device = || Transcript::of_device(0).expect("a CUDA device");
+    Row::print_head();
+    for subject in subjects() {
+        on_a_device(device, "cuda", &subject);
+    }
+}
+
+/// The README's search, by a budget that the compiler takes with a warning: a device needs more.
+#[wave_graph(limits(nodes = 1_000, edges = 1_000), budget = "29 kB")]
+#[expect(
+    deprecated,
+    reason = "a budget that some targets cannot meet is such a warning"
+)]
+mod small {
     pub(crate) struct Data {
         #[topology]
         graph: Csr,
-        #[frontier(unique)]
+        #[frontier]
         front: Frontier,
         #[output(per = node)]
         dist: u32,
+        source: u32,
     }
 
     #[wave(nodes)]
-    fn init(v: Node, dist: &mut u32, front: &Push) {
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
         *dist = u32::MAX;
-        if v == 0 {
+        if v == source {
             *dist = 0;
             front.push(v);
         }
     }
 
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000)]
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
     mod levels {
         #[wave(edges(graph, from = front))]
         fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
@@ -193,235 +411,124 @@ mod searched {
     }
 }
 
-/// A local fixpoint.
-#[wave_graph(limits(nodes = 20_000, edges = 20_000))]
-mod parts {
+#[test]
+fn a_budget_that_compiles_is_met_where_the_plan_says_so() {
+    let _alone = alone();
+    let ring: Vec<(u32, u32)> = (0..1_000).map(|v| (v, (v + 1) % 1_000)).collect();
+    let ring = Csr::from_edges(1_000, &ring).expect("they are nodes");
+    let (cuda, _) = Transcript::of_fake(&Fake::default()).expect("nothing fails");
+    let plan = small::PLAN.to_string();
+    for (runtime, backend) in [
+        (Runtime::native(), Backend::Native),
+        (Runtime::vir0(), Backend::Vir0),
+        (interpreting(cuda), Backend::Cuda),
+    ] {
+        let on = format!("  on {} ", backend.name());
+        let line = plan.lines().find(|line| line.starts_with(&on));
+        let line = line.expect("PLAN has a line for it");
+        // The pass's own budget, and the runtime's.
+        for runtime in [runtime.clone(), runtime.with_memory(29_000)] {
+            let session = small::Session::new(&runtime, &ring);
+            if line.ends_with(": within the budget") {
+                let out = session.expect("it fits").run(small::Run { source: 0 });
+                assert_eq!(out.expect("it fits").dist[999], 999);
+            } else {
+                assert!(line.ends_with(": over the budget"), "{line}");
+                let why = session.map(drop).expect_err("it does not fit");
+                assert!(matches!(why, Error::Run(RunError::Memory { .. })), "{why}");
+            }
+        }
+        let most = if backend == Backend::Cuda {
+            70_628
+        } else {
+            29_000
+        };
+        assert!(plan_of(&small::PLAN.program(), [1_000, 1_000], backend) <= most);
+        assert_eq!(line.ends_with("over the budget"), backend == Backend::Cuda);
+    }
+}
+
+/// A sum over as many items as a run says.
+#[wave_graph]
+mod ranged {
     pub(crate) struct Data {
-        #[topology]
-        graph: Csr,
-        #[topology(parts_of = graph)]
-        functions: Parts,
-        #[output(per = node)]
-        level: u32,
-        #[frontier(unique)]
-        front: Frontier,
+        #[reduce(sum)]
+        sum: u64,
+        n: u32,
     }
 
-    #[wave(nodes)]
-    fn init(v: Node, level: &mut u32, front: &Push) {
-        *level = u32::MAX;
-        if v.is_multiple_of(100) {
-            *level = 0;
-            front.push(v);
-        }
-    }
-
-    #[fixpoint(per = functions, after(init), until(front.is_empty()))]
-    mod levels {
-        #[wave(edges(graph, from = front))]
-        fn relax(e: Edge, round: Round, level: &Buf<Atomic<u32>>, front: &Push) {
-            if level[e.dst].compare_exchange(u32::MAX, round + 1) {
-                front.push(e.dst);
-            }
-        }
+    #[wave(range(n))]
+    fn add(i: Index, sum: &Reduce<Sum<u64>>) {
+        sum.add(u64::from(i));
     }
 }
 
-/// Opens a session of a pass with its largest graph, and runs it: the program, and how much of the runtime's budget the
-/// session asked for. Where there is more, a run takes room for what makes it faster.
-type Opens = Box<dyn Fn(&Runtime) -> Result<(Program, u64), Error>>;
+/// Runs a pass with a scalar of 0 and with a large one, which takes `more` bytes: by a budget of the session's figure,
+/// and by one that has room for both.
+macro_rules! scalar_takes {
+    ($runtime:expr, $pass:ident, $more:expr) => {{
+        let (runtime, more, n): (&Runtime, u64, u32) = ($runtime, $more, 1_000_000);
+        let on = format!("{}, {}", stringify!($pass), runtime.backend());
+        let open = |runtime: &Runtime| $pass::Session::new(runtime, ()).expect("it fits");
+        let roomy = runtime.clone().with_memory(1 << 30);
+        let session = open(&roomy);
+        let (_, takes) = roomy.memory().expect("there is a budget");
+        // PLAN gives no bound where a run decides.
+        let plan = show::text(session.program());
+        let mut targets = plan.lines().filter(|line| line.starts_with("  on "));
+        assert!(targets.all(|line| !line.contains("at most")), "{plan}");
+        drop(session);
 
-fn opens<P: vyre::core::run::pass::Pass + 'static>(
-    run: impl Fn(&mut vyre::Session<P>) -> Result<(), Error> + 'static,
-    new: impl Fn(&Runtime) -> Result<vyre::Session<P>, Error> + 'static,
-) -> Opens {
-    Box::new(move |runtime| {
-        let mut session = new(runtime)?;
-        let (_, granted) = runtime.memory().expect("there is a budget");
-        run(&mut session)?;
-        Ok((session.program().clone(), granted))
-    })
-}
-
-/// By name: the pass, and whether it is built to use everything that it asks for.
-fn passes() -> Vec<(&'static str, bool, Opens)> {
-    let edgeless = || Csr::from_edges(NODES, &[]).expect("they are few");
-    macro_rules! simple {
-        ($name:ident) => {
-            (
-                stringify!($name),
-                true,
-                opens::<$name::Pass>(|session| session.run($name::Run {}).map(drop), {
-                    let graph = edgeless();
-                    move |runtime| $name::Session::new(runtime, &graph)
-                }),
-            )
-        };
-    }
-    let wide = {
-        let edges: Vec<(u32, u32)> = (0..20_000_u32)
-            .flat_map(|v| (1..=5).map(move |k| (v, (v * 31 + k * k * 7_919) % 20_000)))
-            .flat_map(|(a, b)| [(a, b), (b, a)])
-            .collect();
-        let mut edges = edges;
-        edges.sort_unstable();
-        Csr::from_edges(20_000, &edges).expect("they are nodes")
-    };
-    let functions = Parts::from_sizes([100; 200]).expect("they are few");
-    let chains = {
-        let inside = (0..19_999).filter(|v| v % 100 < 99);
-        let edges: Vec<(u32, u32)> = inside.map(|v| (v, v + 1)).collect();
-        Csr::from_edges(20_000, &edges).expect("they are nodes")
-    };
-    vec![
-        simple!(listed),
-        simple!(repeated),
-        simple!(distinct),
-        simple!(numbered),
-        simple!(structs),
-        (
-            "rows",
-            true,
-            opens::<rows::Pass>(|session| session.run(rows::Run {}).map(drop), {
-                let (graph, kinds) = (edgeless(), vec![0x0002_0000_u32; 3 * NODES]);
-                move |runtime| {
-                    let topology = rows::Topology {
-                        graph: &graph,
-                        kinds: &kinds,
-                    };
-                    rows::Session::new(runtime, topology)
+        let tight = runtime.clone().with_memory(takes);
+        let mut session = open(&tight);
+        for n in [0, n, 0] {
+            match session.run($pass::Run { n }) {
+                Err(Error::Run(RunError::Memory {
+                    needed_bytes,
+                    available_bytes,
+                    ..
+                })) if n > 0 => {
+                    assert!(more > 0, "{on}");
+                    assert_eq!(
+                        (needed_bytes, available_bytes),
+                        (takes + more, takes),
+                        "{on}"
+                    );
                 }
-            }),
-        ),
-        (
-            "searched",
-            false,
-            opens::<searched::Pass>(
-                |session| {
-                    let out = session.run(searched::Run {})?;
-                    assert!(out.dist.iter().all(|&d| d < 100));
-                    Ok(())
-                },
-                move |runtime| searched::Session::new(runtime, &wide),
-            ),
-        ),
-        (
-            "parts",
-            false,
-            opens::<parts::Pass>(
-                |session| {
-                    let out = session.run(parts::Run {})?;
-                    assert_eq!(out.level[19_999], 99);
-                    Ok(())
-                },
-                move |runtime| {
-                    let topology = parts::Topology {
-                        graph: &chains,
-                        functions: &functions,
-                    };
-                    parts::Session::new(runtime, topology)
-                },
-            ),
-        ),
-    ]
-}
-
-/// The most bytes that were allocated on a device at once, by what it was asked for.
-fn most_on_device(transcript: &Transcript) -> usize {
-    let (mut there, mut now, mut most) = (HashMap::new(), 0, 0);
-    for line in transcript.text().lines() {
-        if let Some(what) = line.strip_prefix("free ") {
-            let what = what.split(" + ").next().expect("it has a name").to_owned();
-            now -= there.remove(&what).unwrap_or(0);
-        } else if let Some((what, bytes)) = line.split_once(": ")
-            && what.starts_with("allocation ")
-            && let Some(bytes) = bytes.strip_suffix(" bytes")
-        {
-            let bytes: usize = bytes.parse().expect("it is a number");
-            there.insert(what.to_owned(), bytes);
-            now += bytes;
-            most = most.max(now);
-        }
-    }
-    most
-}
-
-/// A budget of exactly what a session asks for is met, and one byte less is refused, with both figures.
-fn is_refused_below(runtime: &Runtime, granted: u64, open: &Opens, name: &str) {
-    let exactly = runtime.clone().with_memory(granted);
-    let (_, again) = open(&exactly).expect("a budget that was asked for is met");
-    assert_eq!(again, granted, "{name}");
-    match open(&runtime.clone().with_memory(granted - 1)) {
-        Err(Error::Run(RunError::Memory {
-            needed_bytes,
-            available_bytes,
-            ..
-        })) => assert_eq!(
-            (needed_bytes, available_bytes),
-            (granted, granted - 1),
-            "{name}"
-        ),
-        Err(e) => panic!("{name}: {e}"),
-        Ok((_, taken)) => panic!("{name}: {taken} of {granted} bytes were enough"),
-    }
-}
-
-/// A row: what PLAN says, what the session asks for, what was counted.
-fn shown(on: &str, name: &str, plan: u64, granted: u64, counted: usize) {
-    println!("{on:>6} {name:>9}: PLAN {plan:>9}, session {granted:>9}, counted {counted:>9}");
-}
-
-fn on_the_host(runtime: &Runtime, backend: Backend) {
-    let _alone = alone();
-    for (name, full, open) in passes() {
-        let (program, granted) = open(&runtime.clone().with_memory(1 << 30)).expect("it fits");
-        let runtime_of = || runtime.clone().with_memory(granted);
-        // The plan for this budget is the runtime's.
-        drop(open(&runtime_of()).expect("it fits"));
-        let (_, counted) = peak_of(|| drop(open(&runtime_of()).expect("it fits")));
-        let plan = backend.takes(&program).expect("it is a number");
-        shown(backend.name(), name, plan.separate_bytes, granted, counted);
-        assert!(granted <= plan.separate_bytes, "{name}");
-        assert!(counted <= granted as usize + BESIDE, "{name}");
-        if full {
-            assert!(counted as u64 * 100 >= granted * 99, "{name}");
-        }
-        is_refused_below(runtime, granted, &open, name);
-    }
-}
-
-#[test]
-fn on_native_budgets_are_met_and_used() {
-    let runtime = Runtime::native_threads(1).expect("there is a thread");
-    on_the_host(&runtime, Backend::Native);
-}
-
-#[test]
-fn on_vir0_budgets_are_met_and_used() {
-    on_the_host(&Runtime::vir0(), Backend::Vir0);
-}
-
-#[test]
-fn on_a_played_device_budgets_are_met() {
-    let _alone = alone();
-    for (name, _, open) in passes() {
-        let (cuda, transcript) = Transcript::of_fake(&Fake::default()).expect("nothing fails");
-        let runtime = Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter);
-        let (program, granted) = match open(&runtime.clone().with_memory(1 << 30)) {
-            Ok(taken) => taken,
-            // No device has local fixpoints.
-            Err(e) if name == "parts" => {
-                println!("  cuda {name:>9}: {e}");
-                continue;
+                ran => assert!(ran.is_ok() && (n == 0 || more == 0), "{on}"),
             }
-            Err(e) => panic!("{name}: {e}"),
-        };
-        let counted = most_on_device(&transcript);
-        let plan = Backend::Cuda.takes(&program).expect("it is a number");
-        shown("cuda", name, plan.separate_bytes, granted, counted);
-        assert!(granted <= plan.separate_bytes, "{name}");
-        assert!(counted <= granted as usize + BESIDE_ON_DEVICE, "{name}");
-        is_refused_below(&runtime, granted, &open, name);
+            assert_eq!(tight.memory(), Some((takes, takes)), "{on}");
+        }
+
+        let (_, counted) = held_by(|| {
+            let runtime = runtime.clone().with_memory(takes + more);
+            let mut session = open(&runtime);
+            session.run($pass::Run { n }).expect("there is room for it");
+            assert_eq!(runtime.memory(), Some((takes + more, takes + more)), "{on}");
+        });
+        if runtime.cuda_device().is_none() {
+            assert!(
+                counted as u64 <= takes + more + BESIDE as u64,
+                "{on}: {counted}"
+            );
+        }
+    }};
+}
+
+#[test]
+fn what_scalars_ask_for_comes_to_the_figure_or_the_run_is_refused() {
+    let _alone = alone();
+    let native = Runtime::native_threads(2).expect("there are threads");
+    let (cuda, _) = Transcript::of_fake(&Fake::default()).expect("nothing fails");
+    // Natively each 4,096 of a million items have a fault and a sum, or their part of a result.
+    let chunks = 245 * (128 + 16);
+    for (runtime, chunks) in [
+        (&native, chunks),
+        (&Runtime::vir0(), 0),
+        (&interpreting(cuda), 0),
+    ] {
+        scalar_takes!(runtime, ranged, chunks);
+        scalar_takes!(runtime, doubled, 4_000_000 + chunks);
     }
 }
 

@@ -1,7 +1,6 @@
 //! What a session and the results of its runs hold: every byte that is allocated is counted, and held against the
 //! budget. Where the system has no memory left, a run ends in an error, and the session works on.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use vyre::cuda::Cuda;
@@ -10,9 +9,10 @@ use vyre::prelude::*;
 use vyre::{Error, Pinned, RoutePolicy};
 use vyre_core::dsl::error::RunError;
 use vyre_tests::backend_tests;
-use vyre_tests::graphs::edgeless;
+use vyre_tests::graphs::{chains, edgeless, wide};
 use vyre_tests::heap::{self, alone, peak_of, starved_from};
-use vyre_tests::passes::{bfs, sssp};
+use vyre_tests::held::{BESIDE, BESIDE_ON_DEVICE, MostAtOnce, held_by};
+use vyre_tests::passes::{bfs, flat, in_parts, rowed, sssp};
 
 #[global_allocator]
 static HEAP: heap::Heap = heap::Heap;
@@ -24,20 +24,6 @@ fn warm(runtime: &Runtime) -> Runtime {
     session.run(listed::Run {}).expect("no trap");
     runtime.clone()
 }
-
-/// What a session may hold beside what it was granted. Its program and its plan are the runtime's, which keeps them.
-const BESIDE_GRANTED: usize = 4_096;
-/// The same for each query of a batch: its arguments, and what is told of it.
-const BESIDE_A_QUERY: usize = 1_024;
-
-/// The most bytes that were live at once, where the runtime has the programs and plans of `f`, and rayon its queues.
-fn held_by<T>(mut f: impl FnMut() -> T) -> (T, usize) {
-    drop(f());
-    peak_of(f)
-}
-
-/// What a device holds beside a budget, rounded up: queues, control words and the image of a pass.
-const BESIDE: u64 = 1 << 20;
 
 /// One item for each node.
 #[wave_graph]
@@ -159,39 +145,6 @@ mod paired {
     }
 }
 
-/// Rows of bits of the topology, read in each of many rounds.
-#[wave_graph]
-mod rowed {
-    pub(crate) struct Data {
-        #[topology]
-        graph: Csr,
-        #[topology(per = node, bits = 256)]
-        kinds: Bits,
-        #[scratch(per = node, bits = 256)]
-        seen: Bits,
-        #[output(per = node)]
-        ones: u32,
-        #[reduce(or)]
-        more: bool,
-    }
-
-    #[fixpoint(until(!more), max_rounds = 100)]
-    mod rounds {
-        #[wave(nodes)]
-        fn look(v: Node, round: Round, kinds: &Bits, seen: &Bits, more: &Reduce<Or<bool>>) {
-            if kinds.get(v, round) {
-                seen.set(v, round);
-            }
-            more.or(round < 20);
-        }
-    }
-
-    #[wave(nodes, after(rounds))]
-    fn count(v: Node, seen: &Bits, ones: &mut u32) {
-        *ones = seen.count(v);
-    }
-}
-
 fn rows_of_bits_are_held_once(runtime: &Runtime) {
     let _alone = alone();
     let nodes = 40_000;
@@ -209,25 +162,21 @@ fn rows_of_bits_are_held_once(runtime: &Runtime) {
         let mut session = rowed::Session::new(&runtime, topology(&kinds)).expect("it fits");
         // Sessions that run beside each other look at the same rows.
         session.submit(rowed::Run {}, 0);
+        let (_, of_one) = runtime.memory().expect("there is a budget");
         session.submit(rowed::Run {}, 0);
+        let (_, of_two) = runtime.memory().expect("there is a budget");
         for (_, result) in session.run_batch().expect("it runs").results {
             assert_eq!(result.expect("no trap").ones[17], 7, "{backend}");
         }
         let (_, granted) = runtime.memory().expect("there is a budget");
-        (session, granted as usize)
+        (session, (granted + of_two - of_one) as usize)
     });
     // The result of the first query is the caller's.
     let granted = granted + 4 * nodes;
-    assert!(
-        held <= granted + BESIDE_GRANTED + 2 * BESIDE_A_QUERY,
-        "{backend}: {held} of {granted}"
-    );
+    assert!(held <= granted + BESIDE, "{backend}: {held} of {granted}");
     let (out, took) = peak_of(|| session.run(rowed::Run {}).expect("no trap"));
     // The result, and no rows.
-    assert!(
-        took < 4 * nodes + BESIDE_GRANTED,
-        "{backend}: a run takes {took}"
-    );
+    assert!(took < 4 * nodes + BESIDE, "{backend}: a run takes {took}");
     assert_eq!(out.ones[nodes - 1], 7, "{backend}");
     session.update(topology(&others)).expect("it fits");
     let out = session.run(rowed::Run {}).expect("no trap");
@@ -263,12 +212,18 @@ fn inputs_of_waiting_queries_are_counted(runtime: &Runtime) {
     let runtime = warm(runtime);
     let backend = runtime.backend();
     let probe = runtime.clone().with_memory(1 << 30);
-    let session = given::Session::new(&probe, &graph).expect("it fits");
+    let mut session = given::Session::new(&probe, &graph).expect("it fits");
     let (_, takes) = probe.memory().expect("there is a budget");
+    session.submit(given::Run { from: &from }, 0);
+    session.submit(given::Run { from: &from }, 0);
+    let (_, waiting) = probe.memory().expect("there is a budget");
     drop(session);
+    // What is told of all queries but one counts as well.
+    let told = waiting - takes - 2 * one;
+    assert!((500..5_000).contains(&told), "{backend}: {told}");
     // Two queries wait, and nothing is left for the third, nor for a second result: the first state has room for
     // one.
-    let budget = takes + 2 * one;
+    let budget = takes + 2 * one + told;
     let tight = runtime.with_memory(budget);
     let (_, held) = held_by(|| {
         let mut session = given::Session::new(&tight, &graph).expect("it fits");
@@ -284,12 +239,15 @@ fn inputs_of_waiting_queries_are_counted(runtime: &Runtime) {
         session.run_batch().expect("it runs");
         let batch = session.run_batch().expect("it runs");
         let refused = batch.results[0].1.as_ref().map(|_| ());
-        let says = "the inputs of the query do not fit beside the sessions; 400000 bytes are needed, 0 are available";
+        let says = format!(
+            "the query does not fit beside the sessions; {} bytes are needed, 0 are available",
+            one + told
+        );
         assert_eq!(refused.expect_err("there was no room").to_string(), says);
         // Nothing waits any more.
         assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
     });
-    let most = budget as usize + BESIDE_GRANTED + 3 * BESIDE_A_QUERY;
+    let most = budget as usize + BESIDE;
     assert!(held <= most, "{backend}: {held} of {budget}");
 }
 
@@ -325,24 +283,8 @@ fn results_of_sessions_count_until_their_batch_ends(runtime: &Runtime) {
     });
     // Of the first topology one, and those that the rest of the budget has room for.
     assert_eq!(fit, [true, true, false, false, true], "{backend}");
-    let most = budget as usize + BESIDE_GRANTED;
+    let most = budget as usize + BESIDE;
     assert!(held <= most, "{backend}: {held} of {budget}");
-}
-
-/// Each node has ten successors, far and near; `both`: as many edges lead back.
-fn wide(nodes: u32, both: bool) -> Csr {
-    let mut edges = Vec::new();
-    for v in 0..nodes {
-        for k in 0..10_u32 {
-            let to = v.wrapping_mul(31).wrapping_add(k * k * 7_919 + 1) % nodes;
-            edges.push((v, to));
-            if both {
-                edges.push((to, v));
-            }
-        }
-    }
-    edges.sort_unstable();
-    Csr::from_edges(nodes as usize, &edges).expect("they are nodes")
 }
 
 /// Opens a session and runs it, with one thread and with several, and holds what it does against what it was granted.
@@ -363,7 +305,7 @@ fn keeps_its_budget(runtime: &Runtime, name: &str, run: impl Fn(&Runtime) + Sync
                 run(&all.clone().with_memory(1 << 32));
                 GRANTED.load(Relaxed)
             });
-            let most = granted + BESIDE_GRANTED;
+            let most = granted + BESIDE;
             println!("{name}, {backend}, {threads} threads: {held} of {granted}");
             assert!(
                 held <= most,
@@ -489,45 +431,9 @@ fn batches_and_series_keep_their_budget_on_any_number_of_threads(runtime: &Runti
     });
 }
 
-/// A local fixpoint.
-#[wave_graph]
-mod in_parts {
-    pub(crate) struct Data {
-        #[topology]
-        graph: Csr,
-        #[topology(parts_of = graph)]
-        parts: Parts,
-        #[output(per = node)]
-        level: u32,
-        #[frontier(unique)]
-        front: Frontier,
-    }
-
-    #[wave(nodes)]
-    fn init(v: Node, level: &mut u32, front: &Push) {
-        *level = u32::MAX;
-        if v.is_multiple_of(500) {
-            *level = 0;
-            front.push(v);
-        }
-    }
-
-    #[fixpoint(per = parts, after(init), until(front.is_empty()))]
-    mod levels {
-        #[wave(edges(graph, from = front))]
-        fn relax(e: Edge, round: Round, level: &Buf<Atomic<u32>>, front: &Push) {
-            if level[e.dst].compare_exchange(u32::MAX, round + 1) {
-                front.push(e.dst);
-            }
-        }
-    }
-}
-
 fn parts_hold_no_more_than_they_were_granted(runtime: &Runtime) {
     let _alone = alone();
-    let inside = (0..99_999).filter(|v| v % 500 < 499);
-    let edges: Vec<(u32, u32)> = inside.map(|v| (v, v + 1)).collect();
-    let graph = Csr::from_edges(100_000, &edges).expect("they are nodes");
+    let graph = chains(100_000, 500);
     let parts = Parts::from_sizes([500; 200]).expect("they are few");
     let first = warm(runtime);
     keeps_its_budget(&first, "parts", |runtime| {
@@ -556,11 +462,11 @@ fn the_result_of_a_list_is_held_once(runtime: &Runtime) {
     assert_eq!(first.all.len(), nodes);
     let held = heap::live() - before;
     let backend = runtime.backend();
-    let most = list_bytes + BESIDE_GRANTED;
+    let most = list_bytes + BESIDE;
     assert!(held < most, "{backend}: {held} bytes for {list_bytes}");
     drop(first);
     let held = heap::live().saturating_sub(before);
-    assert!(held < BESIDE_GRANTED, "{backend}: {held} bytes stay");
+    assert!(held < BESIDE, "{backend}: {held} bytes stay");
     // The session goes on.
     assert_eq!(session.run(listed::Run {}).expect("no trap").all[9], 9);
 }
@@ -580,10 +486,7 @@ fn a_session_with_lists_holds_no_more_than_it_was_granted(runtime: &Runtime) {
         (granted as usize, out.expect("no trap").all)
     });
     assert!(list.iter().copied().eq(0..300_000));
-    assert!(
-        held <= granted + BESIDE_GRANTED,
-        "{backend}: {held} of {granted}"
-    );
+    assert!(held <= granted + BESIDE, "{backend}: {held} of {granted}");
     // What is counted is needed, but for the room that the list has in the end.
     assert!(held >= granted / 3, "{backend}: {held} of {granted}");
 
@@ -596,10 +499,7 @@ fn a_session_with_lists_holds_no_more_than_it_was_granted(runtime: &Runtime) {
     let first = (0..120_000).map(|i| (1, i));
     let again = (0..120_000).map(|i| (2, i));
     assert!(list.iter().copied().eq(first.chain(again)));
-    assert!(
-        held <= granted + BESIDE_GRANTED,
-        "{backend}: {held} of {granted}"
-    );
+    assert!(held <= granted + BESIDE, "{backend}: {held} of {granted}");
 }
 
 fn results_of_a_batch_count_until_it_ends(runtime: &Runtime) {
@@ -635,7 +535,7 @@ fn results_of_a_batch_count_until_it_ends(runtime: &Runtime) {
         fit
     });
     assert_eq!(fit, [true, true, true, false], "{backend}");
-    let most = budget as usize + BESIDE_GRANTED;
+    let most = budget as usize + BESIDE;
     assert!(held <= most, "{backend}: {held} of {budget}");
 }
 
@@ -673,7 +573,81 @@ mod kinds {
     }
 }
 
-/// Structs in structs, and the same scalars side by side.
+/// Runs 300 small queries by a budget that has just room for them and `states` more, on several threads.
+macro_rules! many_queries {
+    ($runtime:expr, $pass:ident, $graph:expr, $run:expr, $result_bytes:expr) => {
+        let (runtime, queries) = ($runtime, 300_u64);
+        let on = format!("{}, {}", stringify!($pass), runtime.backend());
+        let probe = runtime.clone().with_memory(1 << 30);
+        let mut session = $pass::Session::new(&probe, $graph).expect("it fits");
+        let (_, takes) = probe.memory().expect("there is a budget");
+        for _ in 0..queries {
+            session.submit($run, 0);
+        }
+        let (_, waiting) = probe.memory().expect("there is a budget");
+        drop(session);
+        for states in [0, 3] {
+            let budget = waiting + (queries - 1) * $result_bytes + states * takes;
+            let (_, held) = held_by(|| {
+                let runtime = runtime.clone().with_memory(budget);
+                let mut session = $pass::Session::new(&runtime, $graph).expect("it fits");
+                for _ in 0..queries {
+                    session.submit($run, 0);
+                }
+                let batch = session.run_batch().expect("it runs");
+                assert_eq!(batch.results.len() as u64, queries);
+                for (_, result) in &batch.results {
+                    assert!(result.is_ok(), "{on}: {:?}", result.as_ref().err());
+                }
+                // What the results have is the caller's.
+                assert_eq!(runtime.memory().expect("there is a budget").0, budget);
+            });
+            println!(
+                "{on}, {states} states: {held} of {budget}, {} a query",
+                (waiting - takes) / queries
+            );
+            assert!(
+                held as u64 <= budget + BESIDE as u64,
+                "{on}: {held} of {budget}"
+            );
+        }
+    };
+}
+
+fn many_queries_hold_no_more_than_they_were_granted(runtime: &Runtime) {
+    let _alone = alone();
+    let (few, from) = (edgeless(50), vec![6; 50]);
+    let terms = [(4, 5, 1); 10];
+    let first = warm(runtime);
+    let several: &[usize] = if first.backend() == "vir0" {
+        &[1]
+    } else {
+        &[1, 3]
+    };
+    for &threads in several {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let pool = pool.build().expect("there are threads");
+        pool.install(|| {
+            many_queries!(&first, bfs, &few, bfs::Run { source: 1 }, 4 * 50);
+            many_queries!(&first, given, &few, given::Run { from: &from }, 8 * 50);
+            many_queries!(&first, kinds, &few, kinds::Run { fails: false }, 32 * 50);
+            many_queries!(&first, paired_list, &few, paired_list::Run {}, 8 * 50);
+            many_queries!(
+                &first,
+                sums,
+                &few,
+                sums::Run {
+                    terms: &terms,
+                    n: 10
+                },
+                // Of which a part is for what the terms take in a run.
+                24
+            );
+        });
+    }
+}
+
+/// Structs in structs; [`flat`] has the same scalars side by side.
 #[wave_graph]
 mod nested {
     pub(crate) struct Data {
@@ -686,21 +660,6 @@ mod nested {
     #[wave(nodes)]
     fn fill(v: Node, pair: &mut ((u64, u64), u8)) {
         *pair = ((1, u64::from(v)), 2);
-    }
-}
-
-#[wave_graph]
-mod flat {
-    pub(crate) struct Data {
-        #[topology]
-        graph: Csr,
-        #[output(per = node)]
-        pair: (u64, u64, u8),
-    }
-
-    #[wave(nodes)]
-    fn fill(v: Node, pair: &mut (u64, u64, u8)) {
-        *pair = (1, u64::from(v), 2);
     }
 }
 
@@ -727,7 +686,7 @@ fn structs_in_structs_count_as_their_scalars_do(runtime: &Runtime) {
         let out = session.run(nested::Run {}).expect("no trap");
         assert_eq!(out.pair[99_999], ((1, 99_999), 2));
     });
-    let most = apart + BESIDE_GRANTED;
+    let most = apart + BESIDE;
     assert!(held <= most, "{backend}: {held} of {apart}");
 }
 
@@ -831,10 +790,7 @@ fn structs_are_taken_apart_once_there_is_room_for_them(runtime: &Runtime) {
         sessions.submit(0, run(&many), 0);
         for batch in [session.run_batch(), sessions.run_batch()] {
             let (_, result) = batch.expect("it runs").results.swap_remove(0);
-            too_large(
-                result,
-                "the inputs of the query do not fit beside the sessions",
-            );
+            too_large(result, "the query does not fit beside the sessions");
         }
         too_large(both.run(run(&few), run(&many)), "the run does not fit");
     });
@@ -887,7 +843,7 @@ fn structs_of_a_series_count_while_they_are_there(runtime: &Runtime) {
         let run = placed::Run { given, n };
         too_large(session.run(run), "the run does not fit");
     });
-    let most = budget as usize + BESIDE_GRANTED;
+    let most = budget as usize + BESIDE;
     assert!(held <= most, "{backend}: {held} of {budget}");
 }
 
@@ -919,7 +875,7 @@ fn an_update_holds_both_topologies_within_the_budget(runtime: &Runtime) {
             }
             session.run(bfs::Run { source: 0 }).expect("no trap");
         });
-        let most = budget as usize + BESIDE_GRANTED;
+        let most = budget as usize + BESIDE;
         assert!(held <= most, "{backend}: {held} of {budget}");
     }
 }
@@ -1050,34 +1006,6 @@ mod numbered {
     }
 }
 
-/// The most bytes that were allocated on a device at once, and those of page-locked memory, by what it was asked for.
-fn most_at_once(transcript: &Transcript) -> [u64; 2] {
-    let (mut there, mut now, mut most) = (HashMap::new(), [0, 0], [0, 0]);
-    let text = transcript.text();
-    for line in text.lines() {
-        if let Some(what) = line.strip_prefix("free ") {
-            let what = what.split(" + ").next().expect("it has a name");
-            let (kind, bytes) = there.remove(what).expect("it was allocated");
-            now[kind] -= bytes;
-        } else if let Some((what, bytes)) = line.split_once(": ") {
-            let kind = match what.split(' ').next() {
-                Some("allocation") => 0,
-                Some("page-locked") => 1,
-                _ => continue,
-            };
-            let Some(bytes) = bytes.strip_suffix(" bytes") else {
-                assert!(bytes.ends_with(" bytes: fails"), "{line}");
-                continue;
-            };
-            let bytes: u64 = bytes.parse().expect("it is a number");
-            there.insert(what, (kind, bytes));
-            now[kind] += bytes;
-            most[kind] = most[kind].max(now[kind]);
-        }
-    }
-    most
-}
-
 /// Runs batches with lists of so many nodes by a budget, more than it has room for at once: what is held while they run
 /// on the device, of page-locked memory, and of all other memory of the process.
 fn held_by_batches_with_lists(
@@ -1104,7 +1032,10 @@ fn held_by_batches_with_lists(
             }
         }
     });
-    let [on_device, locked] = most_at_once(&transcript);
+    let MostAtOnce {
+        allocated: on_device,
+        page_locked: locked,
+    } = MostAtOnce::of(&transcript);
     println!(
         "{results} results; {on_device} bytes on the device, {locked} page-locked, {in_process} others, of {budget}"
     );
@@ -1118,7 +1049,7 @@ fn batches_with_lists_stay_within_the_budget_on_a_played_device() {
     let (nodes, budget) = (10_000, 5 << 20);
     let opened = Transcript::of_fake(&Fake::default()).expect("nothing fails");
     let [on_device, locked, _] = held_by_batches_with_lists(nodes, budget, opened);
-    let most = budget + budget / 20 + BESIDE;
+    let most = budget + budget / 20 + BESIDE_ON_DEVICE;
     assert!(on_device <= most && locked <= most, "{on_device}, {locked}");
 }
 
@@ -1129,7 +1060,7 @@ fn batches_with_lists_stay_within_the_budget() {
     let (nodes, budget) = (1_000_000, 512 << 20);
     let opened = Transcript::of_device(0).expect("a CUDA device");
     let [on_device, locked, in_process] = held_by_batches_with_lists(nodes, budget, opened);
-    let most = budget + budget / 20 + BESIDE;
+    let most = budget + budget / 20 + BESIDE_ON_DEVICE;
     assert!(on_device <= most, "{on_device}");
     // Results of a batch are the caller's, and come in memory of its own: 16 MB each.
     let handed_out = 60 * 16 * nodes as u64;
@@ -1216,6 +1147,7 @@ fn a_run_without_memory_ends_in_an_error_and_the_session_works_on(runtime: &Runt
 backend_tests!(cpus:
     rows_of_bits_are_held_once,
     inputs_of_waiting_queries_are_counted,
+    many_queries_hold_no_more_than_they_were_granted,
     results_of_sessions_count_until_their_batch_ends,
     searches_hold_no_more_than_they_were_granted,
     results_in_the_memory_of_earlier_ones_are_counted,

@@ -1,12 +1,21 @@
 //! Every large allocation of a session and its runs is refused once, one after the other: each time, what asked for it
 //! ends in the error that says so, the same session does it right when it is asked again, and nothing stays taken.
 //!
-//! How many were refused is printed for `scripts/trust`.
+//! How many were refused is printed for `scripts/trust`, and as a table by the call that asked for them:
+//!
+//! ```text
+//! cargo test -p vyre --test refused -- --nocapture refused_allocation
+//! ```
+//!
+//! A request of a library, such as rayon or std, that cannot be refused would end this test's process. There is none of
+//! 4 KB or more while a session is opened, run or asked otherwise. Threads, which ask for their stacks and queues, are
+//! made when a runtime is.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use vyre::prelude::*;
 use vyre::{Batch, CsrError, RunError};
+use vyre_tests::graphs::chain;
 use vyre_tests::heap;
 use vyre_tests::passes::{bfs, doubled, mixed, phases, sssp, work};
 
@@ -64,6 +73,7 @@ struct Given {
     place: Vec<(u64, u8)>,
     pairs: Vec<(u32, u64)>,
     few: Vec<u32>,
+    small: [Csr; 2],
 }
 
 impl Given {
@@ -78,6 +88,7 @@ impl Given {
             place: (0..NODES).map(|v| (v.into(), 1)).collect(),
             pairs: (0..NODES).map(|v| (v, 3)).collect(),
             few: (0..NODES).map(|v| u32::from(v % 997 == 5)).collect(),
+            small: [chain(9), chain(12)],
             graph,
         }
     }
@@ -89,18 +100,72 @@ fn hashed(results: &[impl Hash]) -> u64 {
     hasher.finish()
 }
 
-/// Calls that ended in an error.
-static ERRORS: AtomicUsize = AtomicUsize::new(0);
+/// What is asked of a session, of sessions or of a graph, and what it does where an allocation is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Door {
+    Open,
+    Run,
+    RunInto,
+    RunPinned,
+    Series,
+    Batch,
+    Update,
+    OpenMany,
+    BatchOfMany,
+    FromEdges,
+    Append,
+}
+
+impl Door {
+    const ALL: [(Door, &str); 11] = [
+        (Door::Open, "`Session::new`"),
+        (Door::Run, "`run`"),
+        (Door::RunInto, "`run_into`"),
+        (Door::RunPinned, "`run_pinned`"),
+        (Door::Series, "`run_series`"),
+        (Door::Batch, "`submit`, `run_batch`"),
+        (Door::Update, "`update`"),
+        (Door::OpenMany, "`Sessions::new`"),
+        (Door::BatchOfMany, "`Sessions`: `submit`, `run_batch`"),
+        (Door::FromEdges, "`Csr::from_edges`"),
+        (Door::Append, "`Csr::append`"),
+    ];
+}
+
+/// How many calls of a door had an allocation refused, and how many of them ended in an error.
+struct Told {
+    refused: AtomicUsize,
+    errors: AtomicUsize,
+}
+
+static TOLD: [Told; Door::ALL.len()] = [const {
+    Told {
+        refused: AtomicUsize::new(0),
+        errors: AtomicUsize::new(0),
+    }
+}; Door::ALL.len()];
+/// Which allocation is refused.
+static NTH: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+/// Takes note of a call; whether one of its allocations was refused.
+fn noted<T, E>(door: Door, f: impl FnOnce() -> Result<T, E>) -> (Result<T, E>, bool) {
+    let before = heap::asked();
+    let result = f();
+    let was_refused = (before..heap::asked()).contains(&NTH.load(Relaxed));
+    let told = &TOLD[door as usize];
+    told.refused.fetch_add(usize::from(was_refused), Relaxed);
+    told.errors.fetch_add(usize::from(result.is_err()), Relaxed);
+    (result, was_refused)
+}
 
 /// Does it, and once more where there was no memory: then there is.
-fn settled<T>(mut f: impl FnMut() -> Result<T, Error>) -> T {
-    match f() {
-        Ok(value) => return value,
-        Err(Error::Run(RunError::Memory { what, .. })) => {
+fn settled<T>(door: Door, mut f: impl FnMut() -> Result<T, Error>) -> T {
+    match noted(door, &mut f) {
+        (Ok(value), _) => return value,
+        (Err(Error::Run(RunError::Memory { what, .. })), true) => {
             assert!(what.starts_with("no memory is left for "), "{what}");
-            ERRORS.fetch_add(1, Relaxed);
         }
-        Err(e) => panic!("{e}"),
+        (Err(e), _) => panic!("{e}"),
     }
     f().unwrap_or_else(|e| panic!("there is memory again: {e}"))
 }
@@ -118,27 +183,35 @@ fn all<T>(batch: Batch<T>) -> Result<Vec<T>, Error> {
 type Scene = fn(&Runtime, &Given) -> u64;
 
 fn searches(runtime: &Runtime, given: &Given) -> u64 {
-    let mut session = settled(|| bfs::Session::new(runtime, &given.graph));
-    let mut out = settled(|| session.run(bfs::Run { source: 0 }));
-    settled(|| session.run_into(bfs::Run { source: 1 }, &mut out));
-    let pinned = settled(|| session.run_pinned(bfs::Run { source: 2 }));
-    let last = settled(|| session.run_series([3, 4].map(|source| bfs::Run { source })));
-    settled(|| session.update(&given.back));
+    let mut session = settled(Door::Open, || bfs::Session::new(runtime, &given.graph));
+    let mut out = settled(Door::Run, || session.run(bfs::Run { source: 0 }));
+    settled(Door::RunInto, || {
+        session.run_into(bfs::Run { source: 1 }, &mut out)
+    });
+    let pinned = settled(Door::RunPinned, || {
+        session.run_pinned(bfs::Run { source: 2 })
+    });
+    let last = settled(Door::Series, || {
+        session.run_series([3, 4].map(|source| bfs::Run { source }))
+    });
+    settled(Door::Update, || session.update(&given.back));
     let source = NODES - 1;
-    let back = settled(|| session.run(bfs::Run { source }));
+    let back = settled(Door::Run, || session.run(bfs::Run { source }));
     hashed(&[&out.dist, &pinned.dist, &last.dist, &back.dist])
 }
 
 fn queries(runtime: &Runtime, given: &Given) -> u64 {
-    let mut session = settled(|| bfs::Session::new(runtime, &given.graph));
-    let mut found = settled(|| {
+    let mut session = settled(Door::Open, || bfs::Session::new(runtime, &given.graph));
+    let mut found = settled(Door::Batch, || {
         for source in 0..3 {
             session.submit(bfs::Run { source }, 0);
         }
         all(session.run_batch()?)
     });
-    let mut sessions = settled(|| bfs::Sessions::new(runtime, [&given.graph, &given.back]));
-    found.extend(settled(|| {
+    let mut sessions = settled(Door::OpenMany, || {
+        bfs::Sessions::new(runtime, [&given.graph, &given.back])
+    });
+    found.extend(settled(Door::BatchOfMany, || {
         for k in [0, 1, 1] {
             sessions.submit(k, bfs::Run { source: 5 }, 0);
         }
@@ -148,13 +221,45 @@ fn queries(runtime: &Runtime, given: &Given) -> u64 {
     hashed(&found)
 }
 
+/// A hash of what the queries of a batch left, made without a list of it; or why the first one failed that did.
+fn hash_of(batch: Batch<bfs::Output>) -> Result<u64, Error> {
+    let mut hasher = DefaultHasher::new();
+    for (_, result) in batch.results {
+        result?.dist.hash(&mut hasher);
+    }
+    Ok(hasher.finish())
+}
+
+/// So many that what is told of them is large as well. Those that wait after an error are not submitted again.
+fn many_queries(runtime: &Runtime, given: &Given) -> u64 {
+    let small = given.small.each_ref();
+    let mut session = settled(Door::Open, || bfs::Session::new(runtime, small[0]));
+    let of_one = settled(Door::Batch, || {
+        for source in session.waiting()..600 {
+            let source = source as u32 % 9;
+            session.submit(bfs::Run { source }, 0);
+        }
+        hash_of(session.run_batch()?)
+    });
+    let mut sessions = settled(Door::OpenMany, || {
+        bfs::Sessions::new(runtime, small.iter().copied().cycle().take(60))
+    });
+    let of_many = settled(Door::BatchOfMany, || {
+        for k in sessions.waiting()..600 {
+            sessions.submit(k % 60, bfs::Run { source: 1 }, 0);
+        }
+        hash_of(sessions.run_batch()?)
+    });
+    of_one ^ of_many
+}
+
 fn shortest_paths(runtime: &Runtime, given: &Given) -> u64 {
     let topology = || sssp::Topology {
         graph: &given.graph,
         weight: &given.weight,
     };
-    let mut session = settled(|| sssp::Session::new(runtime, topology()));
-    hashed(&settled(|| session.run(sssp::Run { source: 0 })).dist)
+    let mut session = settled(Door::Open, || sssp::Session::new(runtime, topology()));
+    hashed(&settled(Door::Run, || session.run(sssp::Run { source: 0 })).dist)
 }
 
 fn structs(runtime: &Runtime, given: &Given) -> u64 {
@@ -165,12 +270,12 @@ fn structs(runtime: &Runtime, given: &Given) -> u64 {
     let run = || collected::Run {
         given: &given.pairs,
     };
-    let mut session = settled(|| collected::Session::new(runtime, topology()));
-    let mut out = settled(|| session.run(run()));
+    let mut session = settled(Door::Open, || collected::Session::new(runtime, topology()));
+    let mut out = settled(Door::Run, || session.run(run()));
     out.all.sort_unstable();
-    let mut series = settled(|| session.run_series([run(), run()]));
+    let mut series = settled(Door::Series, || session.run_series([run(), run()]));
     series.all.sort_unstable();
-    let batch = settled(|| {
+    let batch = settled(Door::Batch, || {
         session.submit(run(), 0);
         session.submit(run(), 1);
         all(session.run_batch()?)
@@ -181,8 +286,8 @@ fn structs(runtime: &Runtime, given: &Given) -> u64 {
 }
 
 fn fixpoints(runtime: &Runtime, given: &Given) -> u64 {
-    let mut session = settled(|| phases::Session::new(runtime, &given.graph));
-    hashed(&settled(|| session.run(phases::Run {})).degree)
+    let mut session = settled(Door::Open, || phases::Session::new(runtime, &given.graph));
+    hashed(&settled(Door::Run, || session.run(phases::Run {})).degree)
 }
 
 fn rows(runtime: &Runtime, given: &Given) -> u64 {
@@ -194,8 +299,8 @@ fn rows(runtime: &Runtime, given: &Given) -> u64 {
         cells: 2,
         damp: 0.5,
     };
-    let mut session = settled(|| mixed::Session::new(runtime, topology()));
-    let out = settled(|| session.run(run()));
+    let mut session = settled(Door::Open, || mixed::Session::new(runtime, topology()));
+    let out = settled(Door::Run, || session.run(run()));
     let digest = |sum: u64, rank: &f32| 31 * (sum >> 8) + u64::from(rank.to_bits());
     out.rank.iter().fold(0, digest) ^ hashed(&out.rows.into_words())
 }
@@ -206,20 +311,21 @@ fn items(runtime: &Runtime, given: &Given) -> u64 {
         room: 9_000,
         steps: 1,
     };
-    let mut session = settled(|| work::Session::new(runtime, &given.graph));
-    hashed(&settled(|| session.run(run())).sum)
+    let mut session = settled(Door::Open, || work::Session::new(runtime, &given.graph));
+    hashed(&settled(Door::Run, || session.run(run())).sum)
 }
 
 fn lengths(runtime: &Runtime, _: &Given) -> u64 {
-    let mut session = settled(|| doubled::Session::new(runtime, ()));
-    let short = settled(|| session.run(doubled::Run { n: 5_000 }));
-    let long = settled(|| session.run(doubled::Run { n: 50_000 }));
+    let mut session = settled(Door::Open, || doubled::Session::new(runtime, ()));
+    let short = settled(Door::Run, || session.run(doubled::Run { n: 5_000 }));
+    let long = settled(Door::Run, || session.run(doubled::Run { n: 50_000 }));
     hashed(&long.twice) ^ hashed(&short.twice)
 }
 
-const SCENES: [(&str, Scene); 8] = [
+const SCENES: [(&str, Scene); 9] = [
     ("searches", searches),
     ("queries", queries),
+    ("many queries", many_queries),
     ("shortest paths", shortest_paths),
     ("structs", structs),
     ("fixpoints", fixpoints),
@@ -235,7 +341,9 @@ fn refuse_each(runtime: &Runtime, name: &str, scene: Scene, given: &Given) -> us
     let right = scene(&runtime, given);
     let before = heap::live();
     for nth in 0.. {
+        NTH.store(nth, Relaxed);
         let (found, was_refused) = heap::refusing(LARGE, nth, || scene(&runtime, given));
+        NTH.store(usize::MAX, Relaxed);
         assert_eq!(found, right, "{of}: {nth}");
         let left = runtime.memory().expect("there is a budget");
         assert_eq!(left, (BUDGET, 0), "{of}: {nth}");
@@ -247,6 +355,22 @@ fn refuse_each(runtime: &Runtime, name: &str, scene: Scene, given: &Given) -> us
         }
     }
     unreachable!("a scene ends")
+}
+
+/// The same of a graph that is built.
+fn refuse_graph(door: Door, build: impl Fn() -> Result<Csr, CsrError>) -> usize {
+    for nth in 0.. {
+        NTH.store(nth, Relaxed);
+        let build = || build().map(drop);
+        let ((result, _), was_refused) = heap::refusing(LARGE, nth, || noted(door, build));
+        NTH.store(usize::MAX, Relaxed);
+        if !was_refused {
+            assert_eq!(result, Ok(()));
+            return nth;
+        }
+        assert!(matches!(result, Err(CsrError::Memory { .. })), "{nth}");
+    }
+    unreachable!("a graph is built")
 }
 
 #[test]
@@ -266,7 +390,22 @@ fn a_refused_allocation_ends_the_run_and_nothing_else() {
     for (name, scene) in SCENES {
         refused += refuse_each(&vir0, name, scene, &given);
     }
-    let errors = ERRORS.load(Relaxed);
+    let edges: Vec<(u32, u32)> = (1..NODES).map(|v| (v / 2, v)).collect();
+    let build = || Csr::from_edges(NODES as usize, &edges);
+    let append = || given.graph.append(&edges).map(|(graph, _)| graph);
+    refused += refuse_graph(Door::FromEdges, build) + refuse_graph(Door::Append, append);
+    let counts = |told: &Told| [&told.refused, &told.errors].map(|n| n.load(Relaxed));
+    println!("\n| asked by | refused | ended in an error |\n| --- | ---: | ---: |");
+    for (door, name) in Door::ALL {
+        let [refused, errors] = counts(&TOLD[door as usize]);
+        println!("| {name} | {refused} | {errors} |");
+        // A run into the result of one like it asks for nothing.
+        assert!(refused >= errors, "{name}");
+        assert_eq!(errors == 0, door == Door::RunInto, "{name}");
+    }
+    let [by_doors, errors]: [usize; 2] =
+        [0, 1].map(|n| TOLD.iter().map(|told| counts(told)[n]).sum());
+    assert_eq!(by_doors, refused, "each was asked for by a door");
     println!("\nfaults.cpu: {refused} injected, {refused} survived, of which {errors} in an error");
     // Others are taken only to be quicker.
     assert!(

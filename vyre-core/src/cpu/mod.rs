@@ -10,7 +10,7 @@ use crate::plan::session::Counters;
 use crate::plan::side::Floor;
 use crate::run::args::{Args, TopologyArgs};
 use crate::run::backend::{Backend, Executor, Holder, Many, Opening, all_limited, counters_of};
-use crate::run::outcome::Outcome;
+use crate::run::outcome::{Outcome, for_queries};
 use crate::run::stop::Stop;
 use crate::vir0::module::Program;
 use rayon::ThreadPool;
@@ -189,11 +189,59 @@ impl Apart {
         openings: Vec<Opening<'_>>,
         pool: Option<&Arc<ThreadPool>>,
     ) -> Result<Box<dyn Many>, RunError> {
-        let executors = openings.into_iter().map(|opening| on.open(opening));
+        let mut executors = for_queries(openings.len())?;
+        for opening in openings {
+            executors.push(on.open(opening)?);
+        }
         Ok(Box::new(Apart {
-            executors: executors.collect::<Result<_, _>>()?,
+            executors,
             pool: pool.cloned(),
         }))
+    }
+}
+
+impl Apart {
+    /// Executors run beside each other, each its own queries in order.
+    ///
+    /// # Errors
+    /// There is no memory for what is told of so many.
+    fn run_each(
+        &mut self,
+        queries: &[(usize, Args<'_>)],
+    ) -> Result<Vec<Result<Outcome, RunError>>, RunError> {
+        let of = |q: usize| queries[q].0;
+        let mut order: Vec<usize> = for_queries(queries.len())?;
+        order.extend(0..queries.len());
+        order.sort_unstable_by_key(|&q| (of(q), q));
+        let mut done = for_queries(queries.len())?;
+        done.extend(queries.iter().map(|_| Err(RunError::NoRuns)));
+        let mut busy = for_queries(self.executors.len().min(queries.len()))?;
+        let (mut rest, mut executors) = (&mut done[..], self.executors.iter_mut().enumerate());
+        for mine in order.chunk_by(|&a, &b| of(a) == of(b)) {
+            let (results, others) = std::mem::take(&mut rest).split_at_mut(mine.len());
+            rest = others;
+            let asked = of(mine[0]);
+            if let Some((_, executor)) = executors.find(|(at, _)| *at == asked) {
+                busy.push((executor, mine, results));
+            }
+        }
+        native::on(self.pool.as_ref(), || {
+            busy.par_iter_mut().for_each(|(executor, mine, results)| {
+                for (&q, result) in mine.iter().zip(results.iter_mut()) {
+                    *result = executor.run(&queries[q].1);
+                }
+            });
+        });
+        drop(busy);
+        // To their places.
+        for at in 0..order.len() {
+            while order[at] != at {
+                let to = order[at];
+                done.swap(at, to);
+                order.swap(at, to);
+            }
+        }
+        Ok(done)
     }
 }
 
@@ -203,20 +251,7 @@ impl Many for Apart {
         queries: &[(usize, Args<'_>)],
         _room: Option<u64>,
     ) -> Vec<Result<Outcome, RunError>> {
-        let mut by_executor: Vec<Vec<usize>> = vec![Vec::new(); self.executors.len()];
-        for (q, (topology, _)) in queries.iter().enumerate() {
-            by_executor[*topology].push(q);
-        }
-        let executors = &mut self.executors;
-        let mut done: Vec<_> = native::on(self.pool.as_ref(), || {
-            let busy = executors.par_iter_mut().zip(&by_executor);
-            let done = busy.flat_map_iter(|(executor, mine)| {
-                mine.iter().map(|&q| (q, executor.run(&queries[q].1)))
-            });
-            done.collect()
-        });
-        done.sort_unstable_by_key(|&(q, _)| q);
-        done.into_iter().map(|(_, outcome)| outcome).collect()
+        self.run_each(queries).unwrap_or_else(|e| vec![Err(e)])
     }
 
     fn counters(&self) -> Option<Counters> {

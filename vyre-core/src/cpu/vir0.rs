@@ -9,7 +9,7 @@ use crate::dsl::record::Rows;
 use crate::plan::footprint::Allocation;
 use crate::plan::session::Counters;
 use crate::run::args::{Args, TopologyArgs};
-use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress};
+use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress, one_by_one};
 use crate::run::outcome::Outcome;
 use crate::run::schedule::{Fault, Pending};
 use crate::run::stop::Stop;
@@ -72,12 +72,11 @@ impl Executor for Vir0Executor {
         let mut bodies = Vir0 {
             uniforms: &mut self.uniforms,
         };
-        let one = |args| {
+        one_by_one(queries, |args| {
             let mut results = Outcome::default();
             let run = self.state.run(args, &mut bodies, (&mut results, true));
             run.map(|()| results)
-        };
-        queries.iter().map(one).collect()
+        })
     }
 
     fn update(&mut self, topology: &TopologyArgs<'_>) -> Result<bool, RunError> {

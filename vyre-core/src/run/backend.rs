@@ -13,7 +13,7 @@ use crate::plan::side::Floor;
 use crate::plan::thresholds::Thresholds;
 use crate::plan::{launch, route};
 use crate::run::args::{Args, TopologyArgs};
-use crate::run::outcome::Outcome;
+use crate::run::outcome::{Outcome, for_queries};
 use crate::run::stop::Stop;
 use crate::vir0::local::locals;
 use crate::vir0::module::{BufferId, Program, TopologyId};
@@ -218,8 +218,8 @@ pub trait GiveUp: Send + Sync {
 
 /// One pass on many topologies.
 pub trait Many: Send {
-    /// Runs queries on the topologies that they name, in order. `room`: bytes that the budget has for their states,
-    /// inputs and results.
+    /// Runs queries on the topologies that they name, in order, or only the first few, at least one: the caller comes back
+    /// with the rest. `room`: bytes that the budget has for their states, inputs and results.
     fn run_batch(
         &mut self,
         queries: &[(usize, Args<'_>)],
@@ -268,10 +268,7 @@ impl Many for Apart {
         queries: &[(usize, Args<'_>)],
         _room: Option<u64>,
     ) -> Vec<Result<Outcome, RunError>> {
-        let queries = queries.iter();
-        queries
-            .map(|(topology, args)| self.0[*topology].run(args))
-            .collect()
+        one_by_one(queries, |(topology, args)| self.0[*topology].run(args))
     }
 
     fn counters(&self) -> Option<Counters> {
@@ -284,6 +281,20 @@ impl Many for Apart {
 
     fn set_step_limit(&mut self, steps: Option<u64>) -> bool {
         all_limited(&mut self.0, steps)
+    }
+}
+
+/// Runs queries one after another. Where there is no memory for their results, it is the first one's error.
+pub(crate) fn one_by_one<Q>(
+    queries: &[Q],
+    run: impl FnMut(&Q) -> Result<Outcome, RunError>,
+) -> Vec<Result<Outcome, RunError>> {
+    match for_queries(queries.len()) {
+        Ok(mut all) => {
+            all.extend(queries.iter().map(run));
+            all
+        }
+        Err(e) => vec![Err(e)],
     }
 }
 
@@ -498,7 +509,7 @@ pub trait Executor: Send {
     /// Runs independent queries in this order. It may take only the first few, at least one: the caller comes back with
     /// the rest.
     fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
-        queries.iter().map(|args| self.run(args)).collect()
+        one_by_one(queries, |args| self.run(args))
     }
 
     /// Queries of a batch that are in memory at once, at most: the session's own state and copies of it.

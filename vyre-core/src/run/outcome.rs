@@ -143,6 +143,21 @@ fn exchange_columns<T: Record>(columns: &mut Vec<Column>, values: &mut Vec<T>) -
     }
 }
 
+/// Room for what is held of so many queries, or of so many topologies.
+///
+/// # Errors
+/// The system has no memory left for it.
+pub fn for_queries<T>(queries: usize) -> Result<Vec<T>, RunError> {
+    let mut all = Vec::new();
+    match all.try_reserve_exact(queries) {
+        Ok(()) => Ok(all),
+        Err(_) => Err(RunError::no_memory(
+            format_args!("a list of {queries} entries"),
+            (queries as u64).saturating_mul(size_of::<T>() as u64),
+        )),
+    }
+}
+
 /// Gives results to a typed output, in its memory where that suffices, and takes the memory that it had before. Where
 /// there is none for rows of structs, it is an error.
 ///

@@ -213,8 +213,8 @@ impl List {
     }
 }
 
-/// Each scalar may be padded to the widest one.
-pub(crate) fn put_together_bytes(fields: &[Scalar]) -> u64 {
+/// Bytes of a struct of these scalars, at most: each may be padded to the widest one.
+pub fn put_together_bytes(fields: &[Scalar]) -> u64 {
     let sizes = fields.iter().map(|f| f.size_bytes());
     sizes.max().unwrap_or(0) * fields.len() as u64
 }

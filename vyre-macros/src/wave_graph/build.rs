@@ -607,9 +607,9 @@ impl Builder<'_, '_> {
             let error = v.fit.as_ref().err()?;
             Some((v.backend, error))
         });
-        let missed = errors.clone().map(|(backend, e)| Missed {
+        let missed = errors.clone().map(|(backend, _)| Missed {
             backend,
-            needed_bytes: e.needed_bytes(),
+            needed_bytes: backend.least(program),
         });
         let missed: Vec<Missed> = missed.collect();
         if let Some(fitted) = verdicts.iter().find_map(|v| v.fit.as_ref().ok()) {
@@ -617,8 +617,9 @@ impl Builder<'_, '_> {
             self.missed = missed;
             return Some(());
         }
-        let least = errors.min_by_key(|(_, e)| e.needed_bytes().unwrap_or(u64::MAX));
-        let (backend, e) = least.expect("the host runs every program");
+        let least = errors.zip(&missed);
+        let least = least.min_by_key(|(_, missed)| missed.needed_bytes.unwrap_or(u64::MAX));
+        let ((backend, e), _) = least.expect("the host runs every program");
         let largest = backend.takes(program).ok().map(|takes| {
             let mut fields: Vec<(&str, u64)> = Vec::new();
             for item in takes.items.iter().filter(|i| i.life != Life::Never) {

@@ -1,31 +1,27 @@
 //! Queries of a session, and the batches that run them.
 
 use super::Session;
+use crate::budget::Lease;
 use crate::costs::Did;
 use crate::decide::{Happened, Situation};
 use crate::error::Error;
-use crate::query::{Batch, Query, QueryId, made};
+use crate::query::{Batch, Begun, Query, QueryId, collected, made, wrong};
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::launch::{self, Diffusion, LaunchError, diffuse};
-use vyre_core::run::args::Args;
 use vyre_core::run::clock::Instant;
-use vyre_core::run::outcome::{Outcome, Report};
+use vyre_core::run::outcome::{Outcome, Report, for_queries};
 use vyre_core::run::pass::Pass;
 
 impl<P: Pass> Session<P> {
-    /// Puts a query in line for the next batch. Higher priorities go first. Inputs are copied; on a CPU the copies
-    /// count as memory until the query has run. If the inputs are wrong, or there is no memory for them, the query
-    /// fails when it runs.
+    /// Puts a query in line for the next batch. Higher priorities go first. Inputs are copied. On a CPU the copies count
+    /// as memory until the query has run, and of each query but one what is told of it until its batch ends. If the
+    /// inputs are wrong, or there is no memory for them, the query fails when it runs.
     pub fn submit(&mut self, run: P::Run<'_>, priority: i32) -> QueryId {
-        let id = QueryId(self.next_query);
-        self.next_query += 1;
-        let query = Query::new::<P>((id, priority), run, self.sides.runtime());
-        self.waiting.push(query);
-        id
+        let of = (self.sides.runtime(), &*self.program);
+        self.line.submit::<P>((0, priority), run, of)
     }
 
     /// Makes two waiting queries siblings: in the next batches their priorities draw near each other, so that their
@@ -37,7 +33,7 @@ impl<P: Pass> Session<P> {
 
     /// Queries that wait for a batch.
     pub fn waiting(&self) -> usize {
-        self.waiting.len()
+        self.line.waiting.len()
     }
 
     /// How many queries a batch takes at most; `None`, the default, means all. The others stay in line and grow older.
@@ -51,9 +47,8 @@ impl<P: Pass> Session<P> {
     /// alone.
     ///
     /// # Errors
-    /// What concerns no single query: the backend takes none of them, or the batch was cancelled before it began; they
-    /// then go on waiting. Errors of queries are in
-    /// [`Batch::results`].
+    /// What concerns no single query: the backend takes none of them, there is no memory for what is told of them, or the
+    /// batch was cancelled before it began; they then go on waiting. Errors of queries are in [`Batch::results`].
     pub fn run_batch(&mut self) -> Result<Batch<P::Output>, Error> {
         let _under_way = self.stops.begin()?;
         let started = Instant::now();
@@ -62,27 +57,37 @@ impl<P: Pass> Session<P> {
         let before = self.counters().map(|c| c.launches);
         let policy = self.decider.thresholds.launch;
         self.draw_near()?;
-        self.waiting.sort_by(|a, b| by_urgency(&policy, a, b));
         let limit = self.batch_limit.map_or(usize::MAX, NonZeroUsize::get);
-        let left = self.waiting.split_off(limit.min(self.waiting.len()));
-        let batch = std::mem::replace(&mut self.waiting, left);
-        for query in &mut self.waiting {
+        let urgency = |a: &Query, b: &Query| by_urgency(&policy, a, b);
+        let Begun {
+            batch,
+            mut results,
+            mut order,
+            mut told,
+        } = self.line.begin(limit, self.sides.runtime(), urgency)?;
+        for query in &mut self.line.waiting {
             query.age = query.age.waited_once().map_err(overflow)?;
         }
-        let mut results = Vec::with_capacity(batch.len());
-        let mut order = Vec::with_capacity(batch.len());
         if let Some(first) = batch.first() {
             let scalars = first.scalars.clone();
             self.take_side(&scalars, batch.len() as u64);
         }
         let side = self.sides.at();
-        let mut failed = self.run_queries(batch, &mut results, &mut order)?;
+        let mut tells = Tells {
+            results: &mut results,
+            order: &mut order,
+            told: &mut told,
+        };
+        let mut failed = self.run_queries(batch, &mut tells)?;
         // Errors go as those of a run do (`on_a_side`).
         if !failed.is_empty() && self.go_first() {
-            let before = results.len();
+            let before = tells.results.len();
             let (again, errors): (Vec<Query>, Vec<Error>) = failed.into_iter().unzip();
-            failed = self.run_again(again, &mut results, &mut order)?;
-            if results[before..].iter().any(|(_, result)| result.is_ok()) {
+            failed = self.run_again(again, &mut tells)?;
+            if tells.results[before..]
+                .iter()
+                .any(|(_, result)| result.is_ok())
+            {
                 self.refuse(side, &errors[0]);
             }
         }
@@ -90,11 +95,11 @@ impl<P: Pass> Session<P> {
         if failed.iter().any(short) && self.close_others() {
             let (again, others): (Vec<_>, Vec<_>) = failed.into_iter().partition(short);
             let again = again.into_iter().map(|(query, _)| query).collect();
-            failed = self.run_again(again, &mut results, &mut order)?;
+            failed = self.run_again(again, &mut tells)?;
             failed.extend(others);
         }
         results.extend(failed.into_iter().map(|(query, e)| (query.id, Err(e))));
-        results.sort_by_key(|&(id, _)| id);
+        results.sort_unstable_by_key(|&(id, _)| id);
         let after = self.counters().map(|c| c.launches);
         Ok(Batch {
             results,
@@ -109,23 +114,22 @@ impl<P: Pass> Session<P> {
     fn run_queries(
         &mut self,
         mut batch: Vec<Query>,
-        results: &mut Vec<(QueryId, Result<P::Output, Error>)>,
-        order: &mut Vec<QueryId>,
+        tells: &mut Tells<'_, P::Output>,
     ) -> Result<Vec<(Query, Error)>, Error> {
         let policy = self.decider.thresholds.launch;
         let (backend, last) = (self.backend(), self.sides.is_last_resort());
         let queries = batch.len();
         let mut failed: Vec<(Query, Error)> = Vec::new();
         let (mut took, mut did, mut done) = (Duration::ZERO, Did::default(), 0);
-        let checked = batch.drain(..).filter_map(|query| {
-            match query.check(&mut self.memory, &self.program) {
-                Ok(()) => return Some(query),
-                Err(e) if last => results.push((query.id, Err(e.into()))),
-                Err(e) => failed.push((query, e.into())),
+        for query in &mut batch {
+            query.check(&mut self.memory, &self.program);
+        }
+        for (query, e) in wrong(&mut batch) {
+            match last {
+                true => tells.fails(query, e),
+                false => failed.push((query, e.into())),
             }
-            None
-        });
-        let mut batch: Vec<Query> = checked.collect();
+        }
         self.memory.keep_results(&self.program, batch.len() as u64);
         while !batch.is_empty() {
             let room = match self.memory.room_for_results() {
@@ -133,7 +137,7 @@ impl<P: Pass> Session<P> {
                 Err(e) => {
                     for query in batch.drain(..) {
                         match last {
-                            true => results.push((query.id, Err(e.clone().into()))),
+                            true => tells.fails(query, e.clone()),
                             false => failed.push((query, e.clone().into())),
                         }
                     }
@@ -159,23 +163,24 @@ impl<P: Pass> Session<P> {
             let launched = Instant::now();
             let mut this_took = Duration::ZERO;
             let (decider, executor) = (&mut self.decider, &mut *self.executor);
-            let taken = match decider.decide(&situation, &self.program, executor) {
-                Ok(()) => {
-                    let args = batch.iter().take(room).map(Query::args);
-                    let args: Vec<Args<'_>> = args.collect();
+            let decided = decider.decide(&situation, &self.program, executor);
+            let room = room.min(batch.len());
+            let taken = match decided.and_then(|()| for_queries(room)) {
+                Ok(mut args) => {
+                    args.extend(batch.iter().take(room).map(Query::args));
                     let started = self.sides.runtime().now();
                     let taken = self.executor.run_batch(&args);
                     this_took = self.sides.runtime().since(started);
                     took += this_took;
                     taken
                 }
-                Err(e) => vec![Err(e); batch.len()],
+                Err(e) => vec![Err(e)],
             };
             if taken.is_empty() {
                 let none = RunError::Backend("the backend took no query of the batch".to_owned());
-                self.waiting.append(&mut batch);
-                self.waiting
-                    .extend(failed.into_iter().map(|(query, _)| query));
+                let waiting = &mut self.line.waiting;
+                waiting.append(&mut batch);
+                waiting.extend(failed.into_iter().map(|(query, _)| query));
                 self.memory.give_results();
                 return Err(none.into());
             }
@@ -186,8 +191,8 @@ impl<P: Pass> Session<P> {
             };
             let is_refusal = |r: &Result<_, RunError>| r.as_ref().is_err_and(RunError::is_refusal);
             let nothing_ran = taken.iter().all(is_refusal);
-            let rest = batch.split_off(taken.len().min(batch.len()));
-            for (query, mut result) in batch.drain(..).zip(taken) {
+            let ran = taken.len().min(batch.len());
+            for (query, mut result) in batch.drain(..ran).zip(taken) {
                 if let Ok(outcome) = &mut result {
                     outcome.report.backend = backend;
                     sum.add(program, &outcome.report);
@@ -197,21 +202,20 @@ impl<P: Pass> Session<P> {
                     did = did.plus(self.did(&outcome.report));
                     done += 1;
                 }
-                order.push(query.id);
+                tells.order.push(query.id);
                 match result.and_then(made::<P>) {
                     Err(e) if !last && !e.is_stop() => failed.push((query, e.into())),
-                    result => results.push((query.id, result.map_err(Error::from))),
+                    result => tells.result(query, result),
                 }
             }
             match nothing_ran {
                 true => self.decider.refused(),
                 false => self.decider.happened(sum, this_took),
             }
-            batch = rest;
             for query in &mut batch {
                 query.age = query.age.requeued().map_err(overflow)?;
             }
-            batch.sort_by(|a, b| by_urgency(&policy, a, b));
+            batch.sort_unstable_by(|a, b| by_urgency(&policy, a, b));
         }
         self.memory.give_results();
         if done < queries {
@@ -225,11 +229,11 @@ impl<P: Pass> Session<P> {
     fn run_again(
         &mut self,
         queries: Vec<Query>,
-        results: &mut Vec<(QueryId, Result<P::Output, Error>)>,
-        order: &mut Vec<QueryId>,
+        tells: &mut Tells<'_, P::Output>,
     ) -> Result<Vec<(Query, Error)>, Error> {
+        let order = &mut tells.order;
         order.retain(|id| queries.iter().all(|query| query.id != *id));
-        self.run_queries(queries, results, order)
+        self.run_queries(queries, tells)
     }
 
     /// Moves the priorities of siblings that wait.
@@ -237,25 +241,49 @@ impl<P: Pass> Session<P> {
         if self.siblings.is_empty() {
             return Ok(());
         }
-        let waiting = self.waiting.iter().enumerate();
-        let at: HashMap<QueryId, usize> = waiting.map(|(i, q)| (q.id, i)).collect();
+        let waiting = self.line.waiting.iter().enumerate();
+        let mut at = collected(waiting.map(|(i, q)| (q.id, i)))?;
+        at.sort_unstable();
+        let place = |id: QueryId| {
+            let found = at.binary_search_by_key(&id, |&(id, _)| id);
+            found.ok().map(|found| at[found].1)
+        };
         self.siblings
-            .retain(|(a, b)| at.contains_key(a) && at.contains_key(b));
-        let links = self.siblings.iter().map(|(a, b)| (at[a], at[b]));
-        let links: Vec<(usize, usize)> = links.collect();
+            .retain(|&(a, b)| place(a).is_some() && place(b).is_some());
+        let links = self.siblings.iter();
+        let links = collected(links.filter_map(|&(a, b)| place(a).zip(place(b))))?;
         if !links.is_empty() {
-            let priorities: Vec<f64> = self.waiting.iter().map(|q| q.priority).collect();
+            let priorities = collected(self.line.waiting.iter().map(|q| q.priority))?;
             let diffusion = Diffusion {
                 damping: 0.25,
                 rounds: 1,
                 restriction: 1.0,
             };
             let moved = diffuse(&priorities, &links, &diffusion).map_err(overflow)?;
-            for (query, priority) in self.waiting.iter_mut().zip(moved) {
+            for (query, priority) in self.line.waiting.iter_mut().zip(moved) {
                 query.priority = priority;
             }
         }
         Ok(())
+    }
+}
+
+/// What is told of a batch. There is room for all of its queries.
+struct Tells<'t, T> {
+    results: &'t mut Vec<(QueryId, Result<T, Error>)>,
+    /// In which queries were handed to the executor.
+    order: &'t mut Vec<QueryId>,
+    told: &'t mut Lease,
+}
+
+impl<T> Tells<'_, T> {
+    fn fails(&mut self, query: Query, why: RunError) {
+        self.result(query, Err(why));
+    }
+
+    fn result(&mut self, query: Query, result: Result<T, RunError>) {
+        self.results.push((query.id, result.map_err(Error::from)));
+        query.end(self.told);
     }
 }
 

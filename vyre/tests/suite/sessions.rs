@@ -405,8 +405,15 @@ fn a_failing_query_leaves_the_others_of_its_batch_alone(runtime: &Runtime) {
 fn a_batch_keeps_to_the_budget() {
     let graph = random_graph(1_000, 4_000);
     let one = search_bytes(&Runtime::native());
-    // The results are there until the batch ends; for the last one, the session has room as it is.
-    for (budget, fit) in [(one + 7 * 4_000, 8), (one + 7 * 4_000 - 1, 7), (one, 1)] {
+    // The results, and what is told of each query, are there until the batch ends; for one of them, the session has room
+    // as it is.
+    let probe = Runtime::native().with_memory(1 << 30);
+    let mut session = bfs::Session::new(&probe, &graph).expect("fits");
+    session.submit(bfs::Run { source: 0 }, 0);
+    assert_eq!(probe.memory(), Some((1 << 30, one)));
+    session.submit(bfs::Run { source: 1 }, 0);
+    let more = 4_000 + (probe.memory().expect("there is a budget").1 - one);
+    for (budget, fit) in [(one + 7 * more, 8), (one + 7 * more - 1, 7), (one, 1)] {
         let runtime = Runtime::native().with_memory(budget);
         let mut session = bfs::Session::new(&runtime, &graph).expect("fits");
         for source in 0..8 {

@@ -32,7 +32,7 @@ use crate::plan::session::Counters;
 use crate::plan::side::Floor;
 use crate::run::args::{Args, TopologyArgs};
 use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress};
-use crate::run::outcome::{Activity, Outcome};
+use crate::run::outcome::{Activity, Outcome, for_queries};
 use crate::run::schedule::Meter;
 use crate::run::stop::{Looking, Stop};
 use crate::vir0::module::{Buffer, BufferId, FixpointId, Program, WaveId};
@@ -324,20 +324,23 @@ impl<P: Functions> NativeExecutor<P> {
         } else {
             parallel_from
         };
-        let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let mut done = match for_queries(queries.len()) {
+            Ok(done) => done,
+            Err(e) => return vec![Err(e)],
+        };
+        done.extend(queries.iter().map(|_| Err(RunError::NoRuns)));
+        let (next, done) = (AtomicUsize::new(0), Mutex::new(done));
         let work = |(state, scratch): (&mut HostState, &mut Scratch)| {
             state.parallel_from = each;
-            let mut mine = Vec::new();
             loop {
                 let at = next.fetch_add(1, Relaxed);
                 let Some(args) = queries.get(at) else { break };
                 let mut results = Outcome::default();
                 let mut bodies = Native::<P>::new(scratch, &mut []);
                 let run = state.run(args, &mut bodies, (&mut results, true));
-                mine.push((at, run.map(|()| results)));
+                let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                done[at] = run.map(|()| results);
             }
-            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-            done.append(&mut mine);
         };
         let slots = self
             .slots
@@ -355,9 +358,7 @@ impl<P: Functions> NativeExecutor<P> {
         }
         self.state.parallel_from = parallel_from;
         HostState::level(&mut self.states().collect::<Vec<_>>());
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        done.sort_unstable_by_key(|&(at, _)| at);
-        done.into_iter().map(|(_, result)| result).collect()
+        done.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
