@@ -11,11 +11,11 @@
 //! Places follow each other in the order of the table. They depend on the sizes of a run, so that the host computes
 //! them ([`crate::plan`]); a shader adds them to its indices.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use vyre_core::plan::shaders::{float_bits, uniform_words};
 use vyre_core::vir0::isa::Op;
 use vyre_core::vir0::module::{
-    Agreement, BufferId, Domain, Extent, Program, Resource, Role, Width,
+    Agreement, BufferId, Domain, Extent, FixpointId, Program, Resource, Role, WaveId, Width,
 };
 use vyre_core::vir0::scalar::Scalar;
 
@@ -166,6 +166,8 @@ pub(crate) struct Layout {
     pub(crate) control: Vec<ControlWord>,
     pieces: HashMap<Piece, usize>,
     arenas: Vec<Arena>,
+    waves: Vec<String>,
+    fixpoints: Vec<String>,
     reductions: Vec<String>,
     frontiers: Vec<String>,
     topologies: Vec<String>,
@@ -243,6 +245,50 @@ pub(crate) fn plain_name(name: &str) -> String {
     name.chars().map(plain).collect()
 }
 
+/// Beginnings of names that naga changes, because its writers use them.
+const NAGAS: [&str; 3] = ["clamped_lod_e", "naga_query_", "ray_query_get_intersection"];
+
+/// What the entry points of a wave or a fixpoint begin with: a letter, and no two underscores in a row, so that naga
+/// leaves it as it is.
+fn entry_name(name: &str) -> String {
+    let plain = plain_name(name);
+    let words: Vec<&str> = plain.split('_').filter(|w| !w.is_empty()).collect();
+    let name = words.join("_");
+    let letter = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    match letter && NAGAS.iter().all(|taken| !name.starts_with(taken)) {
+        true => name,
+        false => format!("the_{name}").trim_end_matches('_').to_owned(),
+    }
+}
+
+/// Names that were given: the second of equal ones gets a 2 behind it, and so on.
+#[derive(Clone, Debug, Default)]
+struct Names(HashSet<String>);
+
+impl Names {
+    fn give(&mut self, name: String) -> String {
+        let numbered = (2..).map(|n: u32| format!("{name}_{n}"));
+        let mut names = [name.clone()].into_iter().chain(numbered);
+        let free = names.find(|name| self.0.insert(name.clone()));
+        free.expect("there are more numbers than names")
+    }
+
+    /// The same of names of files, some of whose systems take `A` and `a` for one.
+    fn give_file(&mut self, name: String) -> String {
+        let given = self.give(name.to_ascii_lowercase());
+        name.clone() + &given[name.len()..]
+    }
+}
+
+/// What the entry points of waves or of fixpoints begin with. They end in what they do, so that waves and fixpoints
+/// share no name, and neither has one of the others (`begin`, `settle`, fills).
+fn entry_names<'n>(names: impl Iterator<Item = &'n String>) -> Vec<String> {
+    let mut given = Names::default();
+    names
+        .map(|name| given.give_file(entry_name(name)))
+        .collect()
+}
+
 impl Layout {
     /// Binding of the control buffer.
     pub(crate) const CONTROL: u32 = 4;
@@ -254,6 +300,8 @@ impl Layout {
             control: Vec::new(),
             pieces: HashMap::new(),
             arenas: arenas(program),
+            waves: entry_names(program.waves.iter().map(|w| &w.name)),
+            fixpoints: entry_names(program.fixpoints.iter().map(|f| &f.name)),
             reductions: program
                 .reductions
                 .iter()
@@ -277,6 +325,14 @@ impl Layout {
         layout.lay(program);
         layout.parameters(program);
         layout.controls(program);
+        let mut names = Names::default();
+        for param in &mut layout.params {
+            param.name = names.give(std::mem::take(&mut param.name));
+        }
+        let mut names = Names::default();
+        for word in &mut layout.control {
+            word.name = names.give(std::mem::take(&mut word.name));
+        }
         assert_eq!(
             layout.params.len() as u32,
             uniform_words(program),
@@ -495,6 +551,16 @@ impl Layout {
     /// The same of a word that only some have.
     pub(crate) fn maybe(&self, of: Held) -> Option<u32> {
         self.words.get(&of).copied()
+    }
+
+    /// What a wave's entry points begin with.
+    pub(crate) fn wave(&self, of: WaveId) -> &str {
+        &self.waves[of.index()]
+    }
+
+    /// What a fixpoint's entry points begin with.
+    pub(crate) fn fixpoint(&self, of: FixpointId) -> &str {
+        &self.fixpoints[of.index()]
     }
 
     pub(crate) fn topology(&self, of: u16) -> &str {

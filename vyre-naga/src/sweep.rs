@@ -13,19 +13,11 @@
 use crate::body::{combine, function};
 use crate::helpers::Helper;
 use crate::ir::{FAULT_WORDS, Fun, Global, Maker, Own, Value};
-use crate::layout::{Arena, Held, Kind, Layout, Piece, plain_name, words_of};
+use crate::layout::{Arena, Held, Kind, Layout, Piece, words_of};
 use naga::{Barrier, BinaryOperator as Bin, BuiltIn, EntryPoint, Module, ShaderStage, Statement};
 use std::collections::BTreeSet;
 use vyre_core::plan::shaders::{WORKGROUP, record_words, reduced};
 use vyre_core::vir0::module::{Domain, FixpointId, Program, TopologyId, WaveId};
-
-/// What an entry point is called: the name of a wave or a fixpoint and what it does. It ends in a letter and has no two
-/// underscores in a row, so that naga leaves it as it is.
-pub(crate) fn entry_name(name: &str, does: &str) -> String {
-    let plain = plain_name(name);
-    let words: Vec<&str> = plain.split('_').filter(|w| !w.is_empty()).collect();
-    format!("{}_{does}", words.join("_"))
-}
 
 /// What an invocation knows of itself.
 #[derive(Clone, Copy)]
@@ -127,20 +119,13 @@ fn share(
 pub(crate) fn sweep(program: &Program, layout: &Layout, id: WaveId) -> Module {
     let wave = &program.waves[id.index()];
     let keyed = !wave.domain.fields(program).is_empty();
-    let name = entry_name(&wave.name, "sweep");
+    let name = format!("{}_sweep", layout.wave(id));
     let kernel = &program.kernels[wave.kernel.index()];
     module(
         layout,
         &name,
         true,
-        |m| {
-            Some(function(
-                m,
-                program,
-                wave.kernel,
-                (&plain_name(&wave.name), keyed),
-            ))
-        },
+        |m| Some(function(m, program, wave.kernel, (layout.wave(id), keyed))),
         |f, body, place| {
             let body = body.expect("it was just made");
             let zero = f.u(0);
@@ -376,7 +361,7 @@ fn take_in(
 /// What comes behind a wave's sweep.
 pub(crate) fn close(program: &Program, layout: &Layout, id: WaveId) -> Module {
     let wave = &program.waves[id.index()];
-    let name = entry_name(&wave.name, "close");
+    let name = format!("{}_close", layout.wave(id));
     let (reductions, words) = (reduced(program, id), record_words(program, id));
     let totals: Vec<u32> = (own_words(program, &reductions).iter())
         .filter_map(|own| match *own {
@@ -548,7 +533,7 @@ pub(crate) fn settle(program: &Program, layout: &Layout) -> Module {
 
 /// At the start of a round.
 pub(crate) fn begin_round(program: &Program, layout: &Layout, id: FixpointId) -> Module {
-    let name = entry_name(&program.fixpoints[id.index()].name, "begin");
+    let name = format!("{}_begin", layout.fixpoint(id));
     let one = |f: &mut Fun<'_, '_>, _: Option<_>, _: Place| {
         let owned = |owner: Option<FixpointId>| owner == Some(id);
         for (at, frontier) in (0..).zip(&program.frontiers) {
@@ -585,8 +570,8 @@ pub(crate) fn begin_round(program: &Program, layout: &Layout, id: FixpointId) ->
 /// At the end of a round.
 pub(crate) fn until(program: &Program, layout: &Layout, id: FixpointId) -> Module {
     let fixpoint = &program.fixpoints[id.index()];
-    let name = entry_name(&fixpoint.name, "until");
-    let condition = plain_name(&format!("{}_condition", fixpoint.name));
+    let name = format!("{}_until", layout.fixpoint(id));
+    let condition = format!("{}_condition", layout.fixpoint(id));
     module(
         layout,
         &name,
