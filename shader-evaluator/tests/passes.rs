@@ -17,28 +17,9 @@ use vyre_tests::{endless, graphs, passes as tested};
 // Their passes are among those that are listed.
 use {vyre_corpus as _, vyre_standard as _};
 
-macro_rules! examples {
-    ($($name:ident $path:literal;)*) => {$(
-        #[path = $path]
-        #[allow(dead_code, unreachable_pub, missing_docs, reason = "an example's own crate, as a module")]
-        mod $name;
-    )*};
-}
-
-examples! {
-    bellman_ford "../../examples/examples/bellman_ford.rs";
-    betweenness "../../examples/examples/betweenness.rs";
-    bitonic "../../examples/examples/bitonic.rs";
-    dfa "../../examples/examples/dfa.rs";
-    dominators "../../examples/examples/dominators.rs";
-    kcore "../../examples/examples/kcore.rs";
-    mis "../../examples/examples/mis.rs";
-    msf "../../examples/examples/msf.rs";
-    reachability "../../examples/examples/reachability.rs";
-    scc "../../examples/examples/scc.rs";
-    sssp "../../examples/examples/sssp.rs";
-    taint "../../examples/examples/taint.rs";
-}
+#[path = "../../vyre-naga/examples/portable/passes.rs"]
+mod examples;
+use examples::{dfa, kcore};
 
 /// Every pass that these tests reach, by its id.
 fn all() -> Vec<(String, Program)> {
@@ -362,6 +343,89 @@ fn what_is_refused_is_refused_before_it_runs() {
     );
     assert!(error.contains("examples/src/passes.rs:"), "{error}");
     assert_eq!(refused.load(Relaxed), 1);
+}
+
+/// Waves and fixpoints of other names, in place of its own.
+fn renamed(waves: &[&str], fixpoints: &[&str]) -> Program {
+    let mut program = tested::phases::PLAN.program();
+    assert_eq!(program.waves.len(), waves.len());
+    assert_eq!(program.fixpoints.len(), fixpoints.len());
+    for (wave, name) in program.waves.iter_mut().zip(waves) {
+        wave.name = (*name).to_owned();
+    }
+    for (fixpoint, name) in program.fixpoints.iter_mut().zip(fixpoints) {
+        fixpoint.name = (*name).to_owned();
+    }
+    program
+}
+
+/// Names that differ in what a file or a language does not have give files of their own, the same ones each time.
+#[test]
+fn entry_points_have_names_of_their_own() {
+    let program = renamed(
+        &["a_b", "a::b", "A_B", "a_b_2", "größe", "begin"],
+        &["a_b", "a__b"],
+    );
+    let made = shaders(&program, Target::Metal, Options::default()).expect("naga takes it");
+    let entries: Vec<&str> = made.shaders.iter().map(|s| s.entry()).collect();
+    assert_eq!(
+        entries,
+        [
+            "begin",
+            "fill_plain",
+            "fill_cells",
+            "settle",
+            "a_b_sweep",
+            "a_b_close",
+            "a_b_2_sweep",
+            "a_b_2_close",
+            "A_B_3_sweep",
+            "A_B_3_close",
+            "a_b_2_2_sweep",
+            "a_b_2_2_close",
+            "gr_e_sweep",
+            "gr_e_close",
+            "begin_sweep",
+            "begin_close",
+            "a_b_begin",
+            "a_b_until",
+            "a_b_2_begin",
+            "a_b_2_until",
+        ]
+    );
+    let export = export(&program, Options::default()).expect("naga takes it");
+    let mut paths: Vec<String> = export.files.iter().map(|f| f.path.to_lowercase()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    assert_eq!(paths.len(), export.files.len());
+}
+
+/// A text calls an entry point as the plan does, whatever its wave is called.
+#[test]
+fn languages_change_no_name_of_an_entry_point() {
+    for name in [
+        "_",
+        "__",
+        "1",
+        "ß1",
+        "if",
+        "kernel",
+        "main",
+        "device",
+        "fault",
+        "turn",
+        "params",
+        "cells",
+        "type",
+        "_naga",
+        "clamped_lod_e",
+        "naga_query_init_tracker_for_",
+        "x_sweep",
+        "settle",
+    ] {
+        let program = renamed(&[name, "a", "b", "c", "d", "e"], &[name, "f"]);
+        checked(name, &program);
+    }
 }
 
 /// The shaders of a search, as text to read: user's names, and the line of the source beside what can fault.

@@ -2,35 +2,13 @@
 //!
 //! `cargo run -p vyre-naga --example portable -- bfs --export /tmp/bfs`
 
+mod passes;
+
 use clap::Parser;
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use vyre_naga::{File, Options, export, lines};
-
-/// The other examples, whose passes are theirs.
-macro_rules! examples {
-    ($($name:ident $path:literal;)*) => {$(
-        #[path = $path]
-        #[allow(dead_code, unreachable_pub, missing_docs, reason = "an example's own crate, as a module")]
-        mod $name;
-    )*};
-}
-
-examples! {
-    bellman_ford "../../examples/examples/bellman_ford.rs";
-    betweenness "../../examples/examples/betweenness.rs";
-    bitonic "../../examples/examples/bitonic.rs";
-    dfa "../../examples/examples/dfa.rs";
-    dominators "../../examples/examples/dominators.rs";
-    kcore "../../examples/examples/kcore.rs";
-    mis "../../examples/examples/mis.rs";
-    msf "../../examples/examples/msf.rs";
-    reachability "../../examples/examples/reachability.rs";
-    scc "../../examples/examples/scc.rs";
-    sssp "../../examples/examples/sssp.rs";
-    taint "../../examples/examples/taint.rs";
-}
 
 /// Which target gets which pass, and its shaders as files
 #[derive(Parser)]

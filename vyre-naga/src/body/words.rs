@@ -1,7 +1,7 @@
 //! What each word is: the half of a body that is as long as the table of instructions.
 
 use super::{Body, Flow};
-use crate::helpers::{Double, Helper, Update, float_of_word};
+use crate::helpers::{Double, Float, FloatOp, Helper, Update, float_of_word};
 use crate::ir::{Fun, Own, Value};
 use crate::layout::{Arena, Held, Kind, Piece, plain_name, words_of};
 use naga::{AtomicFunction, BinaryOperator as Bin, MathFunction as Math};
@@ -627,9 +627,9 @@ impl Body<'_, '_, '_> {
                 let value = self.floats(w, Bin::Divide);
                 self.put_float(w, value);
             }
-            Op::RemF32 => self.helper(w, Helper::RemainderF32),
-            Op::MinF32 => self.helper(w, Helper::MinF32),
-            Op::MaxF32 => self.helper(w, Helper::MaxF32),
+            Op::RemF32 => self.helper(w, Helper::Float(Float::F32, FloatOp::Remainder)),
+            Op::MinF32 => self.helper(w, Helper::Float(Float::F32, FloatOp::Min)),
+            Op::MaxF32 => self.helper(w, Helper::Float(Float::F32, FloatOp::Max)),
             Op::FmaF32 => {
                 let operands = [w.a, w.b, w.third()].map(|byte| {
                     let word = self.get32(byte, w);
@@ -643,7 +643,7 @@ impl Body<'_, '_, '_> {
             Op::CeilF32 => self.float_math(w, Math::Ceil),
             Op::RoundF32 => {
                 let a = self.get32(w.a, w);
-                let value = self.f.call(Helper::RoundF32, &[a]);
+                let value = self.f.call(Helper::Float(Float::F32, FloatOp::Round), &[a]);
                 self.put(w, value);
             }
             Op::TruncF32 => self.float_math(w, Math::Trunc),
@@ -722,13 +722,13 @@ impl Body<'_, '_, '_> {
                 let value = self.f.call(helper, &[a]);
                 self.put(w, value);
             }
-            Op::U32FromF32 => self.integer_of_float(w, Helper::U32FromF32),
-            Op::I32FromF32 => self.integer_of_float(w, Helper::I32FromF32),
+            Op::U32FromF32 => self.integer_of_float(w, Helper::Float(Float::F32, FloatOp::ToU32)),
+            Op::I32FromF32 => self.integer_of_float(w, Helper::Float(Float::F32, FloatOp::ToI32)),
             Op::U64FromF32 | Op::I64FromF32 => {
                 let a = self.get32(w.a, w);
                 let helper = match op(&w) == Op::U64FromF32 {
-                    true => Helper::U64FromF32,
-                    false => Helper::I64FromF32,
+                    true => Helper::Float(Float::F32, FloatOp::ToU64),
+                    false => Helper::Float(Float::F32, FloatOp::ToI64),
                 };
                 let value = self.f.call(helper, &[a]);
                 self.set64(w.d, value);
@@ -867,19 +867,19 @@ impl Body<'_, '_, '_> {
             Op::SubF64 => self.pair_helper(w, Helper::Double(Double::Sub)),
             Op::MulF64 => self.pair_helper(w, Helper::Double(Double::Mul)),
             Op::DivF64 => self.pair_helper(w, Helper::Double(Double::Div)),
-            Op::RemF64 => self.pair_helper(w, Helper::Double(Double::Remainder)),
-            Op::MinF64 => self.pair_helper(w, Helper::Double(Double::Min)),
-            Op::MaxF64 => self.pair_helper(w, Helper::Double(Double::Max)),
+            Op::RemF64 => self.pair_helper(w, Helper::Float(Float::F64, FloatOp::Remainder)),
+            Op::MinF64 => self.pair_helper(w, Helper::Float(Float::F64, FloatOp::Min)),
+            Op::MaxF64 => self.pair_helper(w, Helper::Float(Float::F64, FloatOp::Max)),
             Op::FmaF64 => {
                 let operands = [w.a, w.b, w.third()].map(|byte| self.get64(byte, w));
                 let value = self.f.call(Helper::Double(Double::Fma), &operands);
                 self.set64(w.d, value);
             }
-            Op::SqrtF64 => self.double_math(w, Double::Sqrt),
-            Op::FloorF64 => self.double_math(w, Double::Floor),
-            Op::CeilF64 => self.double_math(w, Double::Ceil),
-            Op::RoundF64 => self.double_math(w, Double::Round),
-            Op::TruncF64 => self.double_math(w, Double::Trunc),
+            Op::SqrtF64 => self.pair_of_pair(w, Helper::Double(Double::Sqrt)),
+            Op::FloorF64 => self.pair_of_pair(w, Helper::Double(Double::Floor)),
+            Op::CeilF64 => self.pair_of_pair(w, Helper::Double(Double::Ceil)),
+            Op::RoundF64 => self.pair_of_pair(w, Helper::Float(Float::F64, FloatOp::Round)),
+            Op::TruncF64 => self.pair_of_pair(w, Helper::Double(Double::Trunc)),
             Op::EqF64 => self.less64(w, Helper::Double(Double::Equal), false),
             Op::NeF64 => self.less64(w, Helper::Double(Double::NotEqual), false),
             Op::LtF64 => self.less64(w, Helper::Double(Double::Less), false),
@@ -887,13 +887,13 @@ impl Body<'_, '_, '_> {
             Op::F64FromF32 => self.double_of_word(w, Double::FromF32),
             Op::F64FromU32 => self.double_of_word(w, Double::FromU32),
             Op::F64FromI32 => self.double_of_word(w, Double::FromI32),
-            Op::F64FromU64 => self.double_math(w, Double::FromU64),
-            Op::F64FromI64 => self.double_math(w, Double::FromI64),
-            Op::U64FromF64 => self.double_math(w, Double::ToU64),
-            Op::I64FromF64 => self.double_math(w, Double::ToI64),
-            Op::F32FromF64 => self.word_of_double(w, Double::ToF32),
-            Op::U32FromF64 => self.word_of_double(w, Double::ToU32),
-            Op::I32FromF64 => self.word_of_double(w, Double::ToI32),
+            Op::F64FromU64 => self.pair_of_pair(w, Helper::Double(Double::FromU64)),
+            Op::F64FromI64 => self.pair_of_pair(w, Helper::Double(Double::FromI64)),
+            Op::U64FromF64 => self.pair_of_pair(w, Helper::Float(Float::F64, FloatOp::ToU64)),
+            Op::I64FromF64 => self.pair_of_pair(w, Helper::Float(Float::F64, FloatOp::ToI64)),
+            Op::F32FromF64 => self.word_of_pair(w, Helper::Double(Double::ToF32)),
+            Op::U32FromF64 => self.word_of_pair(w, Helper::Float(Float::F64, FloatOp::ToU32)),
+            Op::I32FromF64 => self.word_of_pair(w, Helper::Float(Float::F64, FloatOp::ToI32)),
 
             Op::ExpF64
             | Op::LnF64
@@ -937,9 +937,9 @@ impl Body<'_, '_, '_> {
         Flow::On
     }
 
-    fn double_math(&mut self, w: Word, double: Double) {
+    fn pair_of_pair(&mut self, w: Word, helper: Helper) {
         let a = self.get64(w.a, w);
-        let value = self.f.call(Helper::Double(double), &[a]);
+        let value = self.f.call(helper, &[a]);
         self.set64(w.d, value);
     }
 
@@ -949,9 +949,9 @@ impl Body<'_, '_, '_> {
         self.set64(w.d, value);
     }
 
-    fn word_of_double(&mut self, w: Word, double: Double) {
+    fn word_of_pair(&mut self, w: Word, helper: Helper) {
         let a = self.get64(w.a, w);
-        let value = self.f.call(Helper::Double(double), &[a]);
+        let value = self.f.call(helper, &[a]);
         self.put(w, value);
     }
 
@@ -1032,12 +1032,12 @@ pub(crate) fn combine(
         (ReduceOp::And, _) | (ReduceOp::Min, Scalar::Bool) => bits(f, Bin::And),
         (ReduceOp::Sum | ReduceOp::Min | ReduceOp::Max, Scalar::F64) => {
             let (a, b) = whole(f);
-            let double = match op {
-                ReduceOp::Sum => Double::Add,
-                ReduceOp::Min => Double::Min,
-                _ => Double::Max,
+            let helper = match op {
+                ReduceOp::Sum => Helper::Double(Double::Add),
+                ReduceOp::Min => Helper::Float(Float::F64, FloatOp::Min),
+                _ => Helper::Float(Float::F64, FloatOp::Max),
             };
-            let value = f.call(Helper::Double(double), &[a, b]);
+            let value = f.call(helper, &[a, b]);
             parts(f, value)
         }
         (ReduceOp::Sum, _) if wide => {
@@ -1068,8 +1068,12 @@ pub(crate) fn combine(
             vec![f.with(Bin::And, sum, 255)]
         }
         (ReduceOp::Sum, _) => vec![f.sum(a, b)],
-        (ReduceOp::Min, Scalar::F32) => vec![f.call(Helper::MinF32, &[a, b])],
-        (ReduceOp::Max, Scalar::F32) => vec![f.call(Helper::MaxF32, &[a, b])],
+        (ReduceOp::Min, Scalar::F32) => {
+            vec![f.call(Helper::Float(Float::F32, FloatOp::Min), &[a, b])]
+        }
+        (ReduceOp::Max, Scalar::F32) => {
+            vec![f.call(Helper::Float(Float::F32, FloatOp::Max), &[a, b])]
+        }
         (ReduceOp::Min, Scalar::I32) => vec![f.signed_math(Math::Min, a, b)],
         (ReduceOp::Max, Scalar::I32) => vec![f.signed_math(Math::Max, a, b)],
         (ReduceOp::Min, _) => vec![f.math(Math::Min, &[a, b])],
