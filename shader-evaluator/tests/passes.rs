@@ -12,7 +12,7 @@ use vyre::{Error, Runtime};
 use vyre_core::vir0::container::decode;
 use vyre_core::vir0::module::Program;
 use vyre_examples::passes::{bfs, components, liveness, pagerank, saxpy};
-use vyre_naga::{Options, Target, Text, export, lines, shaders};
+use vyre_naga::{File, Options, Target, Text, export, lines, shaders};
 use vyre_tests::{endless, graphs, passes as tested};
 // Their passes are among those that are listed.
 use {vyre_corpus as _, vyre_standard as _};
@@ -113,6 +113,7 @@ fn every_wave_is_a_shader_or_is_in_the_table() {
     }
 }
 
+/// Their SPIR-V, and that of the passes that these tests reach, goes to the folder VYRE_SPIRV where there is one.
 #[test]
 #[ignore = "reads programs from the folder VYRE_PROGRAMS: scripts/shaders writes those of vyre's suite"]
 fn every_wave_of_a_folder_is_a_shader_or_is_in_the_table() {
@@ -125,9 +126,25 @@ fn every_wave_of_a_folder_is_a_shader_or_is_in_the_table() {
         let program = decode(&bytes).expect("it is a program");
         let (made, missing) = checked(&path.display().to_string(), &program);
         (programs, all, refused) = (programs + 1, all + made, refused + missing);
+        write_spirv(&format!("suite {programs}"), &program);
+    }
+    for (name, program) in self::all() {
+        write_spirv(&name, &program);
     }
     println!("{programs} programs: {all} shaders, {refused} waves and conditions refused");
     assert!(programs > 0);
+}
+
+fn write_spirv(name: &str, program: &Program) {
+    let Some(folder) = std::env::var_os("VYRE_SPIRV") else {
+        return;
+    };
+    let export = export(program, Options::default()).expect("naga takes it");
+    let modules = export.files.iter().filter(|f| f.path.ends_with(".spv"));
+    for File { path, bytes } in modules {
+        let file = format!("{name} {}", path.replace('/', " "));
+        std::fs::write(Path::new(&folder).join(file), bytes).expect("it can be written");
+    }
 }
 
 /// The same pass on the interpreter and as shaders, from WGSL and from SPIR-V.
@@ -237,6 +254,49 @@ fn a_standalone_kernel() {
         .map(|i| (1.0 / (i as f32 + 0.1) + -2.5 * x[i]).to_bits())
         .collect();
     assert_eq!(y, plain);
+}
+
+/// Neither workgroups nor the order of a GPU show in an exact sum, with any terms.
+#[test]
+fn exact_sums() {
+    let bits = |seed: u32| seed.wrapping_mul(0x9e37_79b9) ^ seed.wrapping_mul(0x85eb_ca6b) >> 7;
+    let far: Vec<f32> = (1..300)
+        .map(|i| f32::from_bits(bits(i) & 0xbfff_ffff))
+        .collect();
+    let near: Vec<f32> = (1..200)
+        .map(|i| f32::from_bits(0x3f80_0000 | bits(i) & 0x80ff_ffff))
+        .collect();
+    let (least, most) = (f32::from_bits(1), f32::MAX);
+    let cases: [&[f32]; 16] = [
+        &far,
+        &near,
+        &[],
+        &[-0.0],
+        &[1e30, 1.0, -1e30, 0.5],
+        &[least, least, -f32::MIN_POSITIVE],
+        &[f32::MIN_POSITIVE, -least],
+        // Halves go to even, but for what is far below.
+        &[1.0, f32::EPSILON / 2.0],
+        &[1.0 + f32::EPSILON, f32::EPSILON / 2.0],
+        &[1.0, f32::EPSILON / 2.0, least],
+        &[-1.0, -f32::EPSILON / 2.0, -least],
+        &[most, most, -most],
+        &[most, most],
+        &[-most, -most, -most],
+        &[f32::INFINITY, -most, 1.0],
+        &[f32::INFINITY, f32::NEG_INFINITY],
+    ];
+    let sum = |terms: &[f32]| {
+        agree(|runtime| {
+            let items = terms.len() as u32;
+            let mut session = tested::exact::Session::new(runtime, ())?;
+            let out = session.run(tested::exact::Run { x: terms, items })?;
+            Ok(out.sum.to_bits())
+        })
+    };
+    let sums = cases.map(sum);
+    assert_eq!(f32::from_bits(sums[4]), 1.5);
+    assert_eq!(sum(&[f32::NAN, 1.0]), f32::NAN.to_bits());
 }
 
 /// Bytes of a part of the automaton's text, and classes of bytes.

@@ -13,7 +13,7 @@ use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::{Backend, Opening};
 use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::disasm;
-use vyre_core::vir0::module::{Program, ReduceOp};
+use vyre_core::vir0::module::Program;
 use vyre_core::vir0::verify::verify;
 use vyre_naga::{Options, Target, shaders};
 use vyre_tests::programs::{graph, program};
@@ -74,12 +74,6 @@ fn random_programs_do_as_shaders_what_they_do_interpreted() {
     cases(60, |u| {
         let mut program = program(u)?;
         let graph = graph(u)?;
-        // Exact sums are refused, by name.
-        for reduction in &mut program.reductions {
-            if reduction.op == ReduceOp::ExactSum {
-                reduction.op = ReduceOp::Max;
-            }
-        }
         if verify(&program).is_err() {
             return Ok(());
         }

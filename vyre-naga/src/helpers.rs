@@ -4,6 +4,7 @@
 //! zero's sign is asked of integers, which every target computes alike.
 
 mod double;
+mod exact;
 mod float;
 
 pub(crate) use double::Double;
@@ -43,6 +44,12 @@ pub(crate) enum Helper {
     Float(Float, FloatOp),
     /// An operation on f64.
     Double(Double),
+    /// A sum of three words, and its carry.
+    AddCarry,
+    /// Adds to an exact sum.
+    AddExact(u16),
+    /// An exact sum, rounded.
+    ExactValue,
     /// Exchanges if equal, and never fails without a reason.
     CompareExchange,
     /// A loop around a weak exchange, for what atomics do not have.
@@ -364,6 +371,9 @@ impl Maker<'_> {
             }),
             Helper::Float(float, op) => self.float(float, op),
             Helper::Double(double) => self.double(double),
+            Helper::AddCarry => self.add_carry(),
+            Helper::AddExact(reduction) => self.add_exact(reduction),
+            Helper::ExactValue => self.exact_value(),
             Helper::CompareExchange => {
                 let arguments = [("at", word), ("expected", word), ("value", word)];
                 self.function("compare_exchange", &arguments, Some(word), |f, a| {

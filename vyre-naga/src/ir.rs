@@ -207,8 +207,12 @@ impl<'l> Maker<'l> {
                     Own::Turns => ("turns".to_owned(), 0),
                     Own::Total(reduction, half, bits) => {
                         let name = layout.reduction(reduction);
-                        let half = ["", "_high"][half as usize];
-                        (format!("own_{name}{half}"), bits)
+                        let name = match half {
+                            0 => format!("own_{name}"),
+                            1 => format!("own_{name}_high"),
+                            more => format!("own_{name}_word_{more}_of"),
+                        };
+                        (name, bits)
                     }
                 };
                 let init = Expression::Literal(Literal::U32(init));

@@ -12,10 +12,11 @@
 //! them ([`crate::plan`]); a shader adds them to its indices.
 
 use std::collections::{HashMap, HashSet};
-use vyre_core::plan::shaders::{float_bits, uniform_words};
+use vyre_core::plan::shaders::{EXACT_WORDS, float_bits, uniform_words};
 use vyre_core::vir0::isa::Op;
 use vyre_core::vir0::module::{
-    Agreement, BufferId, Domain, Extent, FixpointId, Program, Resource, Role, WaveId, Width,
+    Agreement, BufferId, Domain, Extent, FixpointId, Program, ReduceOp, Resource, Role, WaveId,
+    Width,
 };
 use vyre_core::vir0::scalar::Scalar;
 
@@ -146,8 +147,10 @@ pub(crate) enum Held {
     ListTail(u16),
     /// Items that a wave has swept.
     Swept(u16),
-    /// A half of a reduction.
+    /// A half of a reduction's value.
     Total(u16, u32),
+    /// A word of an exact sum before it is rounded.
+    Exact(u16, u32),
 }
 
 /// A word of the control buffer.
@@ -509,6 +512,11 @@ impl Layout {
             self.word(name.clone(), Held::Total(r, 0));
             if reduction.scalar.rows() == 2 {
                 self.word(format!("{name}_high"), Held::Total(r, 1));
+            }
+            if reduction.op == ReduceOp::ExactSum {
+                for at in 0..EXACT_WORDS {
+                    self.word(format!("{name}_word_{at}_of"), Held::Exact(r, at));
+                }
             }
         }
     }

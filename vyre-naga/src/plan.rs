@@ -133,7 +133,8 @@ pub(crate) fn plan(
                 entry["half"] = json!(half);
                 Some(("reduction", program.reductions[usize::from(r)].name.clone()))
             }
-            Held::Swept(_)
+            Held::Exact(..)
+            | Held::Swept(_)
             | Held::Status
             | Held::Verdict
             | Held::TrapWave

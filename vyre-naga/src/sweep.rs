@@ -16,8 +16,8 @@ use crate::ir::{FAULT_WORDS, Fun, Global, Maker, Own, Value};
 use crate::layout::{Arena, Held, Kind, Layout, Piece, words_of};
 use naga::{Barrier, BinaryOperator as Bin, BuiltIn, EntryPoint, Module, ShaderStage, Statement};
 use std::collections::BTreeSet;
-use vyre_core::plan::shaders::{WORKGROUP, record_words, reduced};
-use vyre_core::vir0::module::{Domain, FixpointId, Program, TopologyId, WaveId};
+use vyre_core::plan::shaders::{EXACT_WORDS, WORKGROUP, part_words, record_words, reduced};
+use vyre_core::vir0::module::{Domain, FixpointId, Program, ReduceOp, TopologyId, WaveId};
 
 /// What an invocation knows of itself.
 #[derive(Clone, Copy)]
@@ -329,8 +329,8 @@ fn own_words(program: &Program, reductions: &BTreeSet<u16>) -> Vec<Own> {
     let totals = reductions.iter().flat_map(|&r| {
         let reduction = &program.reductions[usize::from(r)];
         let bits = reduction.op.identity(reduction.scalar);
-        let halves = 0..words_of(reduction.scalar);
-        halves.map(move |half| Own::Total(r, half, (bits >> (32 * half)) as u32))
+        let half = move |at| (bits.checked_shr(32 * at).unwrap_or(0)) as u32;
+        (0..part_words(reduction)).map(move |at| Own::Total(r, at, half(at)))
     });
     faults.chain(totals).collect()
 }
@@ -346,7 +346,7 @@ fn take_in(
     let mut at = 0;
     for &r in reductions {
         let reduction = &program.reductions[usize::from(r)];
-        let words = words_of(reduction.scalar) as usize;
+        let words = part_words(reduction) as usize;
         let pointers: Vec<Value> = (at..at + words).map(|at| pointer(f, at)).collect();
         let totals: Vec<Value> = pointers.iter().map(|&p| f.load(p)).collect();
         let of = (reduction.op, reduction.scalar);
@@ -365,6 +365,9 @@ pub(crate) fn close(program: &Program, layout: &Layout, id: WaveId) -> Module {
     let (reductions, words) = (reduced(program, id), record_words(program, id));
     let totals: Vec<u32> = (own_words(program, &reductions).iter())
         .filter_map(|own| match *own {
+            Own::Total(r, at, _) if is_exact(program, r) => {
+                Some(layout.control(Held::Exact(r, at)))
+            }
             Own::Total(r, half, _) => Some(layout.control(Held::Total(r, half))),
             Own::Fault(_) | Own::Turns => None,
         })
@@ -393,6 +396,16 @@ pub(crate) fn close(program: &Program, layout: &Layout, id: WaveId) -> Module {
                 });
             });
             keep_trap(f, id.0);
+            for &r in reductions.iter().filter(|&&r| is_exact(program, r)) {
+                let words = (0..EXACT_WORDS).map(|at| {
+                    let pointer = f.control(f.m.layout.control(Held::Exact(r, at)));
+                    f.load(pointer)
+                });
+                let words: Vec<Value> = words.collect();
+                let value = f.call(Helper::ExactValue, &words);
+                let pointer = f.control(f.m.layout.control(Held::Total(r, 0)));
+                f.store(pointer, value);
+            }
             if let Domain::ListItems(list, true) = wave.domain {
                 let len = f.control_now(f.m.layout.control(Held::ListLen(list.0)));
                 let swept = f.control(f.m.layout.control(Held::Swept(id.0)));
@@ -435,6 +448,10 @@ fn keep_trap(f: &mut Fun<'_, '_>, wave: u16) {
     });
 }
 
+fn is_exact(program: &Program, r: u16) -> bool {
+    program.reductions[usize::from(r)].op == ReduceOp::ExactSum
+}
+
 fn set_total(f: &mut Fun<'_, '_>, program: &Program, r: u16) {
     let reduction = &program.reductions[usize::from(r)];
     let bits = reduction.op.identity(reduction.scalar);
@@ -442,6 +459,13 @@ fn set_total(f: &mut Fun<'_, '_>, program: &Program, r: u16) {
         let pointer = f.control(f.m.layout.control(Held::Total(r, half)));
         let value = f.u((bits >> (32 * half)) as u32);
         f.store(pointer, value);
+    }
+    if is_exact(program, r) {
+        for at in 0..EXACT_WORDS {
+            let pointer = f.control(f.m.layout.control(Held::Exact(r, at)));
+            let zero = f.u(0);
+            f.store(pointer, zero);
+        }
     }
 }
 
@@ -460,6 +484,7 @@ pub(crate) fn begin(program: &Program, layout: &Layout) -> Module {
                 | Held::Verdict
                 | Held::TrapWave
                 | Held::Trap(_)
+                | Held::Exact(..)
                 | Held::Len(_)
                 | Held::Tail(_)
                 | Held::Side(_)

@@ -15,7 +15,8 @@
 use crate::vir0::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
 use crate::vir0::local::locals;
 use crate::vir0::module::{
-    BufferId, Domain, FixpointId, KernelId, Mode, Program, ReduceOp, Resource, Uniform, WaveId,
+    BufferId, Domain, FixpointId, KernelId, Mode, Program, ReduceOp, Reduction, Resource, Uniform,
+    WaveId,
 };
 use crate::vir0::scalar::Scalar;
 use crate::vir0::trap::Site;
@@ -92,8 +93,8 @@ pub enum Why {
     /// An atomic on 64 bits that two atomics on its halves are not.
     #[error("needs 64-bit atomics, {}", .0.about_atomics())]
     Atomic64(Target),
-    /// A sum of floats that is rounded once.
-    #[error("adds to `{0}`, an exact sum: shaders have none yet")]
+    /// A sum of f64 that is rounded once: its 2,098 bits for each invocation are more than a workgroup has memory for.
+    #[error("adds to `{0}`, an exact sum of f64: shaders have those of f32")]
     ExactSum(String),
     /// It is in a fixpoint that each part of a graph runs by itself.
     #[error("is in `{0}`, which each part runs by itself: shaders have no parts yet")]
@@ -127,7 +128,7 @@ impl Why {
             Why::F64(_) => "f64",
             Why::F64Functions => "functions of f64",
             Why::Atomic64(_) => "64-bit atomics",
-            Why::ExactSum(_) => "exact sums",
+            Why::ExactSum(_) => "exact sums of f64",
             Why::Parts(_) => "parts",
             Why::Uniform { .. } => "a larger uniform",
             Why::Workgroup { .. } => "more workgroup memory",
@@ -480,7 +481,9 @@ fn refused(program: &Program, target: Target, part: Part) -> Option<(usize, Why)
                 Op::Reduce32 | Op::Reduce64 => {
                     let reduction = &program.reductions[usize::from(word.resource())];
                     match (reduction.op, reduction.scalar) {
-                        (ReduceOp::ExactSum, _) => Some(Why::ExactSum(reduction.name.clone())),
+                        (ReduceOp::ExactSum, Scalar::F64) => {
+                            Some(Why::ExactSum(reduction.name.clone()))
+                        }
                         (_, Scalar::F64) => f64,
                         _ => None,
                     }
@@ -588,11 +591,24 @@ pub fn reduced(program: &Program, wave: WaveId) -> BTreeSet<u16> {
     updates.map(|w| w.resource()).collect()
 }
 
+/// Words of an exact sum of f32 that is not rounded yet.
+pub const EXACT_WORDS: u32 = 11;
+
+/// Words of an invocation's part of a reduction.
+pub fn part_words(reduction: &Reduction) -> u32 {
+    match reduction.op {
+        ReduceOp::ExactSum => EXACT_WORDS,
+        ReduceOp::Sum | ReduceOp::Min | ReduceOp::Max | ReduceOp::Or | ReduceOp::And => {
+            reduction.scalar.rows().into()
+        }
+    }
+}
+
 /// Words that an invocation has to tell its workgroup: a fault, and its part of each reduction.
 pub fn record_words(program: &Program, wave: WaveId) -> u32 {
     let reductions = reduced(program, wave).into_iter();
-    let words = reductions.map(|r| program.reductions[usize::from(r)].scalar.rows());
-    FAULT_WORDS + words.map(u32::from).sum::<u32>()
+    let words = reductions.map(|r| part_words(&program.reductions[usize::from(r)]));
+    FAULT_WORDS + words.sum::<u32>()
 }
 
 /// Whether a float's text says the same everywhere: naga refuses others as literals, or drivers may drop them.

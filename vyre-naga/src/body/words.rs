@@ -365,6 +365,10 @@ impl Body<'_, '_, '_> {
     fn reduce(&mut self, w: Word, value: &[Value]) {
         let id = w.resource();
         let reduction = &self.program.reductions[usize::from(id)];
+        if reduction.op == ReduceOp::ExactSum {
+            self.f.act(Helper::AddExact(id), value);
+            return;
+        }
         let own: Vec<Value> = (0..value.len() as u32)
             .map(|half| {
                 let bits = reduction.op.identity(reduction.scalar) >> (32 * half);
@@ -1004,7 +1008,7 @@ impl Body<'_, '_, '_> {
     }
 }
 
-/// A reduction's total with a value taken in: halves.
+/// A reduction's total with another taken in: halves, or the words of an exact sum.
 pub(crate) fn combine(
     f: &mut Fun<'_, '_>,
     (op, scalar): (ReduceOp, Scalar),
@@ -1026,6 +1030,7 @@ pub(crate) fn combine(
     };
     let (a, b) = (total[0], value[0]);
     match (op, scalar) {
+        (ReduceOp::ExactSum, _) => f.exact_sum(total, value),
         (ReduceOp::Or, _) | (ReduceOp::Sum | ReduceOp::Max, Scalar::Bool) => {
             bits(f, Bin::InclusiveOr)
         }
@@ -1078,6 +1083,5 @@ pub(crate) fn combine(
         (ReduceOp::Max, Scalar::I32) => vec![f.signed_math(Math::Max, a, b)],
         (ReduceOp::Min, _) => vec![f.math(Math::Min, &[a, b])],
         (ReduceOp::Max, _) => vec![f.math(Math::Max, &[a, b])],
-        (ReduceOp::ExactSum, _) => unreachable!("the table refuses exact sums"),
     }
 }
