@@ -6,15 +6,17 @@
 mod double;
 mod exact;
 mod float;
+mod wide;
 
 pub(crate) use double::Double;
 pub(crate) use float::{Float, FloatOp};
+pub(crate) use wide::{WideOp, WideUpdate};
 
 use crate::ir::{Fun, Maker, Own, Value};
 use crate::layout::{Arena, Held, Kind, Layout, Piece};
 use naga::{
-    AtomicFunction, BinaryOperator as Bin, Function, Handle, MathFunction as Math, ScalarKind,
-    Statement, Type,
+    AtomicFunction, BinaryOperator as Bin, Function, Handle, MathFunction as Math, Scalar,
+    ScalarKind, Statement, Type,
 };
 
 /// A function of a module, made where something asks for it.
@@ -23,7 +25,7 @@ pub(crate) enum Helper {
     Add64,
     Sub64,
     /// All 64 bits of the product of two words.
-    Wide,
+    Product,
     Mul64,
     MulHigh64,
     /// Quotient and remainder of unsigned numbers, the divisor not 0.
@@ -44,6 +46,8 @@ pub(crate) enum Helper {
     Float(Float, FloatOp),
     /// An operation on f64.
     Double(Double),
+    /// On an element of the buffer of 64-bit atomics.
+    Wide(WideOp),
     /// A sum of three words, and its carry.
     AddCarry,
     /// Adds to an exact sum.
@@ -110,7 +114,7 @@ impl Maker<'_> {
                 let difference = f.pair(low, high);
                 f.give(Some(difference));
             }),
-            Helper::Wide => self.function("wide_product", &words, Some(pair), |f, a| {
+            Helper::Product => self.function("wide_product", &words, Some(pair), |f, a| {
                 let half = |f: &mut Fun<'_, '_>, x| {
                     let low = f.with(Bin::And, x, 0xffff);
                     (low, f.with(Bin::ShiftRight, x, 16))
@@ -135,7 +139,7 @@ impl Maker<'_> {
             }),
             Helper::Mul64 => self.function("mul_64", &two, Some(pair), |f, a| {
                 let [(al, ah), (bl, bh)] = [f.halves(a[0]), f.halves(a[1])];
-                let lows = f.call(Helper::Wide, &[al, bl]);
+                let lows = f.call(Helper::Product, &[al, bl]);
                 let (low, high) = f.halves(lows);
                 let (x, y) = (f.bin(Bin::Multiply, al, bh), f.bin(Bin::Multiply, ah, bl));
                 let high = f.sum(high, x);
@@ -146,10 +150,10 @@ impl Maker<'_> {
             Helper::MulHigh64 => self.function("mul_high_64", &two, Some(pair), |f, a| {
                 let [(al, ah), (bl, bh)] = [f.halves(a[0]), f.halves(a[1])];
                 let zero = f.u(0);
-                let ll = f.call(Helper::Wide, &[al, bl]);
-                let lh = f.call(Helper::Wide, &[al, bh]);
-                let hl = f.call(Helper::Wide, &[ah, bl]);
-                let hh = f.call(Helper::Wide, &[ah, bh]);
+                let ll = f.call(Helper::Product, &[al, bl]);
+                let lh = f.call(Helper::Product, &[al, bh]);
+                let hl = f.call(Helper::Product, &[ah, bl]);
+                let hh = f.call(Helper::Product, &[ah, bh]);
                 let carry = f.part(ll, 1);
                 let carry = f.pair(carry, zero);
                 let middle = f.call(Helper::Add64, &[lh, carry]);
@@ -371,6 +375,7 @@ impl Maker<'_> {
             }),
             Helper::Float(float, op) => self.float(float, op),
             Helper::Double(double) => self.double(double),
+            Helper::Wide(op) => self.wide_op(op),
             Helper::AddCarry => self.add_carry(),
             Helper::AddExact(reduction) => self.add_exact(reduction),
             Helper::ExactValue => self.exact_value(),
@@ -382,7 +387,7 @@ impl Maker<'_> {
                     let no = f.u(0);
                     f.store(done, no);
                     f.forever(|f| {
-                        let (old, exchanged) = f.exchange_weak(pointer, a[1], a[2]);
+                        let (old, exchanged) = f.exchange_weak(Scalar::U32, (pointer, a[1], a[2]));
                         f.when(exchanged, |f| {
                             let yes = f.u(1);
                             f.store(done, yes);
@@ -412,7 +417,8 @@ impl Maker<'_> {
                     f.forever(|f| {
                         let before = f.load(old);
                         let next = f.updated(update, before, a[1]);
-                        let (now, exchanged) = f.exchange_weak(pointer, before, next);
+                        let (now, exchanged) =
+                            f.exchange_weak(Scalar::U32, (pointer, before, next));
                         f.when(exchanged, |f| f.push(Statement::Break));
                         f.store(old, now);
                     });

@@ -1,4 +1,4 @@
-//! Where everything lies: four storage buffers of u32 words, and a uniform that says what is where in them.
+//! Where everything lies: four storage buffers of u32 words, one of u64 where a pass needs 64-bit atomics, and a uniform that says what is where in them.
 //!
 //! | binding | name | holds |
 //! | --- | --- | --- |
@@ -7,12 +7,13 @@
 //! | 2 | `plain` | what items change, each its own element: outputs, scratch, items of frontiers and lists |
 //! | 3 | `cells` | what is changed atomically, or by several items |
 //! | 4 | `control` | counts, reductions, the trap; behind them the records of workgroups |
+//! | 5 | `wide` | what is changed by 64-bit atomics |
 //!
 //! Places follow each other in the order of the table. They depend on the sizes of a run, so that the host computes
 //! them ([`crate::plan`]); a shader adds them to its indices.
 
-use std::collections::{HashMap, HashSet};
-use vyre_core::plan::shaders::{EXACT_WORDS, float_bits, uniform_words};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use vyre_core::plan::shaders::{EXACT_WORDS, Target, float_bits, uniform_words, wide_buffers};
 use vyre_core::vir0::isa::Op;
 use vyre_core::vir0::module::{
     Agreement, BufferId, Domain, Extent, FixpointId, Program, ReduceOp, Resource, Role, WaveId,
@@ -29,11 +30,13 @@ pub(crate) enum Arena {
     Plain,
     /// Changed atomically.
     Cells,
+    /// Changed by atomics on 64 bits.
+    Wide,
 }
 
 impl Arena {
     /// Every one, in the order of their bindings.
-    pub(crate) const ALL: [Arena; 3] = [Arena::Fixed, Arena::Plain, Arena::Cells];
+    pub(crate) const ALL: [Arena; 4] = [Arena::Fixed, Arena::Plain, Arena::Cells, Arena::Wide];
 
     /// As shaders call it.
     pub(crate) const fn name(self) -> &'static str {
@@ -41,6 +44,7 @@ impl Arena {
             Arena::Fixed => "fixed",
             Arena::Plain => "plain",
             Arena::Cells => "cells",
+            Arena::Wide => "wide",
         }
     }
 
@@ -50,6 +54,7 @@ impl Arena {
             Arena::Fixed => 1,
             Arena::Plain => 2,
             Arena::Cells => 3,
+            Arena::Wide => 5,
         }
     }
 }
@@ -296,13 +301,13 @@ impl Layout {
     /// Binding of the control buffer.
     pub(crate) const CONTROL: u32 = 4;
 
-    pub(crate) fn of(program: &Program) -> Layout {
+    pub(crate) fn of(program: &Program, target: Target) -> Layout {
         let mut layout = Layout {
             places: Vec::new(),
             params: Vec::new(),
             control: Vec::new(),
             pieces: HashMap::new(),
-            arenas: arenas(program),
+            arenas: arenas(program, &wide_buffers(program, target)),
             waves: entry_names(program.waves.iter().map(|w| &w.name)),
             fixpoints: entry_names(program.fixpoints.iter().map(|f| &f.name)),
             reductions: program
@@ -523,6 +528,12 @@ impl Layout {
 
     // What passes ask for.
 
+    /// The arenas of a pass: only some have buffers of 64-bit atomics.
+    pub(crate) fn arenas(&self) -> impl Iterator<Item = Arena> {
+        let used = |arena: &Arena| *arena != Arena::Wide || self.arenas.contains(arena);
+        Arena::ALL.into_iter().filter(used)
+    }
+
     pub(crate) fn arena(&self, buffer: BufferId) -> Arena {
         self.arenas[buffer.index()]
     }
@@ -585,9 +596,10 @@ impl Layout {
 }
 
 /// Where each buffer lies.
-fn arenas(program: &Program) -> Vec<Arena> {
-    let mut arenas: Vec<Arena> = (program.buffers.iter())
-        .map(|buffer| match buffer.role {
+fn arenas(program: &Program, wide: &BTreeSet<BufferId>) -> Vec<Arena> {
+    let mut arenas: Vec<Arena> = ((0..).map(BufferId).zip(&program.buffers))
+        .map(|(id, buffer)| match buffer.role {
+            _ if wide.contains(&id) => Arena::Wide,
             Role::Topology | Role::Input => Arena::Fixed,
             Role::Output | Role::Scratch | Role::InOut => Arena::Plain,
         })
@@ -597,6 +609,7 @@ fn arenas(program: &Program) -> Vec<Arena> {
         *arena = (*arena).max(match *arena {
             Arena::Fixed => Arena::Fixed,
             Arena::Plain | Arena::Cells => Arena::Cells,
+            Arena::Wide => Arena::Wide,
         });
     };
     for word in program.kernels.iter().flat_map(|k| &k.code) {

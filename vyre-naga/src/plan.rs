@@ -97,7 +97,7 @@ pub(crate) fn plan(
         json!({ "name": r.name, "type": r.scalar.name(), "output": r.output, "owner": owner(r.owner) })
     });
     set("reductions", reductions.collect());
-    set("bindings", bindings());
+    set("bindings", bindings(layout));
     let places = layout.places.iter().map(|place| {
         json!({
             "name": place.name, "arena": place.arena.name(), "words": terms(program, &place.words),
@@ -192,8 +192,8 @@ fn refusal(refusal: &Refusal) -> Value {
     json!({ "part": part, "name": refusal.name, "at": site, "why": refusal.why.to_string() })
 }
 
-fn bindings() -> Value {
-    let arenas = Arena::ALL.into_iter().map(|arena| {
+fn bindings(layout: &Layout) -> Value {
+    let arenas = layout.arenas().map(|arena| {
         let access = if arena == Arena::Fixed {
             "read"
         } else {

@@ -11,7 +11,7 @@
 //! | *fixpoint*`_until` | at the end of a round: the condition |
 
 use crate::body::{combine, function};
-use crate::helpers::Helper;
+use crate::helpers::{Helper, WideOp};
 use crate::ir::{FAULT_WORDS, Fun, Global, Maker, Own, Value};
 use crate::layout::{Arena, Held, Kind, Layout, Piece, words_of};
 use naga::{Barrier, BinaryOperator as Bin, BuiltIn, EntryPoint, Module, ShaderStage, Statement};
@@ -512,6 +512,13 @@ pub(crate) fn fill(layout: &Layout, arena: Arena) -> Module {
             let fill: Vec<Value> = (0..5).map(|at| f.param(Layout::FILL + at)).collect();
             let zero = f.u(0);
             share(f, place, (zero, fill[1]), |f, element| {
+                if arena == Arena::Wide {
+                    let first = f.with(Bin::ShiftRight, fill[0], 1);
+                    let at = f.sum(first, element);
+                    let value = f.pair(fill[3], fill[4]);
+                    f.act(Helper::Wide(WideOp::Store), &[at, value]);
+                    return;
+                }
                 let at = f.bin(Bin::Multiply, element, fill[2]);
                 let at = f.sum(fill[0], at);
                 let pointer = f.memory(arena, at);

@@ -39,13 +39,16 @@ impl Text {
     }
 }
 
-/// What naga's validator says of a module. No capability is allowed, so that every device has what it needs, but f64
-/// where the target can have it.
-pub(crate) fn validated(module: &Module, name: &str, target: Target) -> Result<ModuleInfo, Error> {
-    let capabilities = match target.may_have_f64() {
-        true => Capabilities::FLOAT64 | Capabilities::SHADER_INT64,
-        false => Capabilities::empty(),
+/// What naga's validator says of a module. No capability is allowed but those of the features that the plan names, so
+/// that every device that has these has what it needs.
+pub(crate) fn validated(module: &Module, name: &str, needs: &[&str]) -> Result<ModuleInfo, Error> {
+    let of = |need: &&str| match *need {
+        "shaderFloat64" => Capabilities::FLOAT64,
+        "shaderInt64" => Capabilities::SHADER_INT64,
+        "shaderBufferInt64Atomics" => Capabilities::SHADER_INT64_ATOMIC_ALL_OPS,
+        _ => Capabilities::empty(),
     };
+    let capabilities = needs.iter().map(of).collect();
     let mut validator = Validator::new(ValidationFlags::all(), capabilities);
     let info = validator.validate(module);
     info.map_err(|e| Error::Invalid {
@@ -132,7 +135,8 @@ pub(crate) fn written(
         }
         Target::Metal => {
             let bindings = [(0, false), (Layout::CONTROL, true)].into_iter();
-            let arenas = Arena::ALL.into_iter();
+            // Metal has no 64-bit atomics.
+            let arenas = [Arena::Fixed, Arena::Plain, Arena::Cells].into_iter();
             let arenas = arenas.map(|arena| (arena.binding(), arena != Arena::Fixed));
             let resources = bindings.chain(arenas).map(|(binding, mutable)| {
                 let target = msl::BindTarget {

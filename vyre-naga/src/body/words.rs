@@ -1,7 +1,7 @@
 //! What each word is: the half of a body that is as long as the table of instructions.
 
 use super::{Body, Flow};
-use crate::helpers::{Double, Float, FloatOp, Helper, Update, float_of_word};
+use crate::helpers::{Double, Float, FloatOp, Helper, Update, WideOp, WideUpdate, float_of_word};
 use crate::ir::{Fun, Own, Value};
 use crate::layout::{Arena, Held, Kind, Piece, plain_name, words_of};
 use naga::{AtomicFunction, BinaryOperator as Bin, MathFunction as Math};
@@ -217,13 +217,18 @@ impl Body<'_, '_, '_> {
         self.f.at(base, at)
     }
 
-    /// A pointer to a word of a buffer's element, whose index is checked.
+    /// The word of a buffer's element, whose index is checked, or its number in the buffer of 64-bit atomics.
     fn cell(&mut self, pc: usize, w: Word) -> (Value, Arena) {
         let buffer = BufferId(w.resource());
         let arena = self.f.m.layout.arena(buffer);
         let index = self.get32(w.a, w);
         let len = self.f.param(self.f.m.layout.length(Kind::Buffer, buffer.0));
         self.in_bounds(pc, index, len);
+        if arena == Arena::Wide {
+            let first = self.f.param(self.f.m.layout.at(Piece::Buffer(buffer.0)));
+            let first = self.f.with(Bin::ShiftRight, first, 1);
+            return (self.f.sum(first, index), arena);
+        }
         let words = words_of(self.program.buffers[buffer.index()].scalar);
         let at = self.offset(Piece::Buffer(buffer.0), index, words);
         (at, arena)
@@ -249,6 +254,12 @@ impl Body<'_, '_, '_> {
     fn load_words(&mut self, pc: usize, w: Word, words: u32) {
         let name = self.program.buffers[usize::from(w.resource())].name.clone();
         let (at, arena) = self.cell(pc, w);
+        if arena == Arena::Wide {
+            let value = self.f.call(Helper::Wide(WideOp::Load), &[at]);
+            self.called(pc, value, &name);
+            self.set64(w.d, value);
+            return;
+        }
         for half in 0..words {
             let at = if half == 0 { at } else { self.f.plus(at, half) };
             let pointer = self.f.memory(arena, at);
@@ -259,6 +270,11 @@ impl Body<'_, '_, '_> {
     }
 
     fn store_words(&mut self, at: Value, arena: Arena, values: &[Value]) {
+        if let (Arena::Wide, &[low, high]) = (arena, values) {
+            let value = self.f.pair(low, high);
+            self.f.act(Helper::Wide(WideOp::Store), &[at, value]);
+            return;
+        }
         for (half, &value) in (0..).zip(values) {
             let at = if half == 0 { at } else { self.f.plus(at, half) };
             let pointer = self.f.memory(arena, at);
@@ -289,8 +305,19 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// An update of both halves, whose result nobody looks at.
-    fn atomic_halves(&mut self, pc: usize, w: Word, fun: AtomicFunction) {
+    /// An atomic on 64 bits.
+    fn atomic_wide(&mut self, pc: usize, w: Word, op: WideOp) {
+        let value = self.get64(w.b, w);
+        let (at, _) = self.cell(pc, w);
+        let old = self.f.call(Helper::Wide(op), &[at, value]);
+        self.set64(w.d, old);
+    }
+
+    /// One that is two, on both halves, where no other is asked of the buffer: nobody looks at the result.
+    fn atomic_halves(&mut self, pc: usize, w: Word, (fun, wide): (AtomicFunction, WideOp)) {
+        if self.f.m.layout.arena(BufferId(w.resource())) == Arena::Wide {
+            return self.atomic_wide(pc, w, wide);
+        }
         let (low, high) = self.get_halves(w.b, w);
         let (at, arena) = self.cell(pc, w);
         let pointer = self.f.memory(arena, at);
@@ -798,10 +825,10 @@ impl Body<'_, '_, '_> {
             Op::AtomAnd32 => self.atomic(pc, w, AtomicFunction::And),
             Op::AtomOr32 => self.atomic(pc, w, AtomicFunction::InclusiveOr),
             Op::AtomXor32 => self.atomic(pc, w, AtomicFunction::ExclusiveOr),
-            Op::AtomAdd64 => self.atomic_halves(pc, w, AtomicFunction::Add),
-            Op::AtomAnd64 => self.atomic_halves(pc, w, AtomicFunction::And),
-            Op::AtomOr64 => self.atomic_halves(pc, w, AtomicFunction::InclusiveOr),
-            Op::AtomXor64 => self.atomic_halves(pc, w, AtomicFunction::ExclusiveOr),
+            Op::AtomAdd64 => self.atomic_halves(pc, w, (AtomicFunction::Add, WideOp::Add)),
+            Op::AtomAnd64 => self.atomic_halves(pc, w, (AtomicFunction::And, WideOp::And)),
+            Op::AtomOr64 => self.atomic_halves(pc, w, (AtomicFunction::InclusiveOr, WideOp::Or)),
+            Op::AtomXor64 => self.atomic_halves(pc, w, (AtomicFunction::ExclusiveOr, WideOp::Xor)),
 
             Op::Push => {
                 let (node, nodes) = (self.get32(w.a, w), self.nodes());
@@ -899,19 +926,27 @@ impl Body<'_, '_, '_> {
             Op::U32FromF64 => self.word_of_pair(w, Helper::Float(Float::F64, FloatOp::ToU32)),
             Op::I32FromF64 => self.word_of_pair(w, Helper::Float(Float::F64, FloatOp::ToI32)),
 
-            Op::ExpF64
-            | Op::LnF64
-            | Op::SinF64
-            | Op::CosF64
-            | Op::AtomAddF64
-            | Op::AtomMinF64
-            | Op::AtomMaxF64
-            | Op::AtomSwap64
-            | Op::AtomCas64
-            | Op::AtomMinU64
-            | Op::AtomMinI64
-            | Op::AtomMaxU64
-            | Op::AtomMaxI64 => unreachable!("the table refuses waves with these"),
+            Op::AtomSwap64 => self.atomic_wide(pc, w, WideOp::Swap),
+            Op::AtomMinU64 => self.atomic_wide(pc, w, WideOp::Min),
+            Op::AtomMaxU64 => self.atomic_wide(pc, w, WideOp::Max),
+            Op::AtomMinI64 => self.atomic_wide(pc, w, WideOp::Update(WideUpdate::MinI64)),
+            Op::AtomMaxI64 => self.atomic_wide(pc, w, WideOp::Update(WideUpdate::MaxI64)),
+            Op::AtomAddF64 => self.atomic_wide(pc, w, WideOp::Update(WideUpdate::AddF64)),
+            Op::AtomMinF64 => self.atomic_wide(pc, w, WideOp::Update(WideUpdate::MinF64)),
+            Op::AtomMaxF64 => self.atomic_wide(pc, w, WideOp::Update(WideUpdate::MaxF64)),
+            Op::AtomCas64 => {
+                let (expected, value) = (self.get64(w.b, w), self.get64(w.third(), w));
+                let (at, _) = self.cell(pc, w);
+                let helper = Helper::Wide(WideOp::CompareExchange);
+                let done = self.f.call(helper, &[at, value, expected]);
+                if w.d != IMM {
+                    self.put(w, done);
+                }
+            }
+
+            Op::ExpF64 | Op::LnF64 | Op::SinF64 | Op::CosF64 => {
+                unreachable!("the table refuses waves with these")
+            }
 
             Op::If => return Flow::If,
             Op::Loop => return Flow::Loop,

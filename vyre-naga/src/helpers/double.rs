@@ -112,15 +112,6 @@ impl Maker<'_> {
 }
 
 impl Fun<'_, '_> {
-    /// A pair as one integer.
-    fn wide(&mut self, pair: Value) -> Value {
-        let (low, high) = self.halves(pair);
-        let low = self.convert_to(low, ScalarKind::Uint, 8);
-        let high = self.convert_to(high, ScalarKind::Uint, 8);
-        let high = self.with(Bin::ShiftLeft, high, 32);
-        self.bin(Bin::InclusiveOr, low, high)
-    }
-
     /// A pair's bits as an f64.
     pub(super) fn double(&mut self, pair: Value) -> Value {
         let bits = self.wide(pair);
@@ -130,10 +121,7 @@ impl Fun<'_, '_> {
     /// An f64's bits.
     pub(super) fn double_bits(&mut self, value: Value) -> Value {
         let bits = self.cast(value, ScalarKind::Uint);
-        let low = self.convert_to(bits, ScalarKind::Uint, 4);
-        let high = self.with(Bin::ShiftRight, bits, 32);
-        let high = self.convert_to(high, ScalarKind::Uint, 4);
-        self.pair(low, high)
+        self.pair_of(bits)
     }
 
     fn give_double(&mut self, value: Value) {
