@@ -1,4 +1,5 @@
-//! Where everything lies: four storage buffers of u32 words, one of u64 where a pass needs 64-bit atomics, and a uniform that says what is where in them.
+//! Where everything lies: four storage buffers of u32 words, one of u64 where a pass needs 64-bit atomics, and a
+//! uniform that says what is where in them.
 //!
 //! | binding | name | holds |
 //! | --- | --- | --- |
