@@ -168,7 +168,9 @@ impl Shader {
     /// It does not: naga's reason.
     pub fn new(module: Module) -> Result<Shader, String> {
         use naga::valid::{Capabilities, ValidationFlags, Validator};
-        let capabilities = Capabilities::FLOAT64 | Capabilities::SHADER_INT64;
+        let capabilities = Capabilities::FLOAT64
+            | Capabilities::SHADER_INT64
+            | Capabilities::SHADER_INT64_ATOMIC_ALL_OPS;
         let mut validator = Validator::new(ValidationFlags::all(), capabilities);
         match validator.validate(&module) {
             Ok(info) => Ok(Shader {
@@ -278,7 +280,7 @@ impl Shader {
     fn words(&self, ty: Handle<Type>) -> usize {
         match &self.module.types[ty].inner {
             TypeInner::Scalar(s) => usize::from(s.width / 4).max(1),
-            TypeInner::Atomic(_) => 1,
+            TypeInner::Atomic(s) => usize::from(s.width / 4),
             TypeInner::Vector { size, .. } => *size as usize,
             TypeInner::Array {
                 size: ArraySize::Constant(len),
@@ -701,17 +703,25 @@ impl<'s> Invocation<'s> {
         (pointer, fun, value): (Handle<Expression>, AtomicFunction, Handle<Expression>),
         result: Option<Handle<Expression>>,
     ) -> Result<(), Wrong> {
-        let word = self.word(world, value)?;
+        let wide = self.is_wide(world, value);
+        let words = if wide { 2 } else { 1 };
+        let word = self.wide(world, value)?;
         let compare = match fun {
-            AtomicFunction::Exchange { compare: Some(c) } => Some(self.word(world, c)?),
+            AtomicFunction::Exchange { compare: Some(c) } => Some(self.wide(world, c)?),
             _ => None,
         };
         let (space, at) = self.pointer(world, pointer)?;
         let signed = self.kind(world, value)? == ScalarKind::Sint;
+        if wide && signed {
+            return Err(unsupported("atomics of 64 bits with a sign", fun));
+        }
         let weak = world.shader.weak && compare.is_some();
         let fails = weak && world.random.below(8) == 0;
         let memory = self.memory(world, space)?;
-        let old = memory.get(at)?;
+        let mut old = 0;
+        for half in 0..words {
+            old |= u64::from(memory.get(at + half)?) << (32 * half);
+        }
         let mut exchanged = 1;
         let new = match fun {
             AtomicFunction::Add => old.wrapping_add(word),
@@ -719,8 +729,8 @@ impl<'s> Invocation<'s> {
             AtomicFunction::And => old & word,
             AtomicFunction::InclusiveOr => old | word,
             AtomicFunction::ExclusiveOr => old ^ word,
-            AtomicFunction::Min if signed => (old as i32).min(word as i32) as u32,
-            AtomicFunction::Max if signed => (old as i32).max(word as i32) as u32,
+            AtomicFunction::Min if signed => (old as i32).min(word as i32) as u64,
+            AtomicFunction::Max if signed => (old as i32).max(word as i32) as u64,
             AtomicFunction::Min => old.min(word),
             AtomicFunction::Max => old.max(word),
             AtomicFunction::Exchange { .. } => match compare {
@@ -731,9 +741,18 @@ impl<'s> Invocation<'s> {
                 _ => word,
             },
         };
-        memory.set(at, new)?;
+        for half in 0..words {
+            memory.set(at + half, (new >> (32 * half)) as u32)?;
+        }
         if let Some(result) = result {
-            self.put(result, Value::Words([old, exchanged, 0, 0]));
+            let (low, high) = (old as u32, (old >> 32) as u32);
+            self.put(
+                result,
+                Value::Words(match wide {
+                    false => [low, exchanged, 0, 0],
+                    true => [low, high, exchanged, 0],
+                }),
+            );
         }
         Ok(())
     }
@@ -800,6 +819,17 @@ impl<'s> Invocation<'s> {
         matches!(self.inner(world, e), TypeInner::Scalar(s) if s.width == 8)
     }
 
+    /// Whether it is what an exchange of 64 bits gives: two words, and whether it exchanged.
+    fn is_wide_result(&self, world: &World<'s, '_>, e: Handle<Expression>) -> bool {
+        let TypeInner::Struct { members, .. } = self.inner(world, e) else {
+            return false;
+        };
+        let first = members
+            .first()
+            .map(|m| &world.shader.module.types[m.ty].inner);
+        matches!(first, Some(TypeInner::Scalar(s)) if s.width == 8)
+    }
+
     fn wide(&mut self, world: &mut World<'s, '_>, e: Handle<Expression>) -> Result<u64, Wrong> {
         match self.value(world, e)? {
             Value::Words([low, high, ..]) => Ok(u64::from(high) << 32 | u64::from(low)),
@@ -810,7 +840,7 @@ impl<'s> Invocation<'s> {
     fn width(&self, world: &World<'s, '_>, e: Handle<Expression>) -> Result<usize, Wrong> {
         match self.inner(world, e) {
             TypeInner::Scalar(s) => Ok(if s.width == 8 { 2 } else { 1 }),
-            TypeInner::Atomic(_) => Ok(1),
+            TypeInner::Atomic(s) => Ok(usize::from(s.width / 4)),
             TypeInner::Vector { size, .. } => Ok(*size as usize),
             TypeInner::Struct { members, .. } => Ok(members.len()),
             other => Err(unsupported("a value of type", other)),
@@ -1035,6 +1065,10 @@ impl<'s> Invocation<'s> {
                 self.bounds(world, ty, index)?;
                 Ok(Value::Pointer(space, at + world.shader.part(ty, index)?))
             }
+            Value::Words(words) if self.is_wide_result(world, base) => Ok(match index {
+                0 => Value::Words([words[0], words[1], 0, 0]),
+                _ => one(words[2]),
+            }),
             Value::Words(words) => match words.get(index as usize) {
                 Some(&word) => Ok(one(word)),
                 None => Err(Wrong::Undefined(format!("component {index}"))),
@@ -1133,6 +1167,8 @@ fn binary64(op: Bin, kind: ScalarKind, a: u64, b: u64) -> Result<u64, Wrong> {
         (Bin::LessEqual, ScalarKind::Float) => (x <= y).into(),
         (Bin::Greater, ScalarKind::Float) => (x > y).into(),
         (Bin::GreaterEqual, ScalarKind::Float) => (x >= y).into(),
+        (Bin::Equal, ScalarKind::Uint) => (a == b).into(),
+        (Bin::NotEqual, ScalarKind::Uint) => (a != b).into(),
         (Bin::InclusiveOr, ScalarKind::Uint) => a | b,
         (Bin::ShiftLeft, ScalarKind::Uint) if b < 64 => a << b,
         (Bin::ShiftRight, ScalarKind::Uint) if b < 64 => a >> b,

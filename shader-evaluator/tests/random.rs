@@ -13,7 +13,7 @@ use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::{Backend, Opening};
 use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::disasm;
-use vyre_core::vir0::module::{Program, ReduceOp};
+use vyre_core::vir0::module::Program;
 use vyre_core::vir0::verify::verify;
 use vyre_naga::{Options, Target, shaders};
 use vyre_tests::programs::{graph, program};
@@ -49,6 +49,24 @@ fn run(backend: &dyn Backend, program: &Arc<Program>, graph: &Csr) -> Result<Lef
     ))
 }
 
+/// Names of which some are one name where a language has only letters, digits and underscores, or where a file system
+/// does not tell `A` from `a`; and names of other things.
+const NAMES: [&str; 8] = ["a_b", "a::b", "A_b", "a_b_2", "1", "if", "status", "round"];
+
+fn rename(program: &mut Program) {
+    let waves = program.waves.iter_mut().map(|w| &mut w.name);
+    let fixpoints = program.fixpoints.iter_mut().map(|f| &mut f.name);
+    let reductions = program.reductions.iter_mut().map(|r| &mut r.name);
+    let kinds: [Vec<&mut String>; 3] = [waves.collect(), fixpoints.collect(), reductions.collect()];
+    for names in kinds {
+        for (at, name) in names.into_iter().enumerate() {
+            *name = NAMES
+                .get(at)
+                .map_or_else(|| format!("{name}::{at}"), |n| (*n).to_owned());
+        }
+    }
+}
+
 #[test]
 fn random_programs_do_as_shaders_what_they_do_interpreted() {
     let (finished, trapped, unordered) = (Cell::new(0), Cell::new(0), Cell::new(0));
@@ -56,14 +74,11 @@ fn random_programs_do_as_shaders_what_they_do_interpreted() {
     cases(60, |u| {
         let mut program = program(u)?;
         let graph = graph(u)?;
-        // Exact sums are refused, by name.
-        for reduction in &mut program.reductions {
-            if reduction.op == ReduceOp::ExactSum {
-                reduction.op = ReduceOp::Max;
-            }
-        }
         if verify(&program).is_err() {
             return Ok(());
+        }
+        if finished.get() % 2 == 1 {
+            rename(&mut program);
         }
         let made = shaders(&program, Target::WebGpu, Options::default()).expect("naga takes it");
         assert!(made.refusals.is_empty(), "{}", made.refusals[0]);

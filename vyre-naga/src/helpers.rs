@@ -4,14 +4,19 @@
 //! zero's sign is asked of integers, which every target computes alike.
 
 mod double;
+mod exact;
+mod float;
+mod wide;
 
 pub(crate) use double::Double;
+pub(crate) use float::{Float, FloatOp};
+pub(crate) use wide::{WideOp, WideUpdate};
 
 use crate::ir::{Fun, Maker, Own, Value};
 use crate::layout::{Arena, Held, Kind, Layout, Piece};
 use naga::{
-    AtomicFunction, BinaryOperator as Bin, Function, Handle, MathFunction as Math, ScalarKind,
-    Statement, Type,
+    AtomicFunction, BinaryOperator as Bin, Function, Handle, MathFunction as Math, Scalar,
+    ScalarKind, Statement, Type,
 };
 
 /// A function of a module, made where something asks for it.
@@ -20,7 +25,7 @@ pub(crate) enum Helper {
     Add64,
     Sub64,
     /// All 64 bits of the product of two words.
-    Wide,
+    Product,
     Mul64,
     MulHigh64,
     /// Quotient and remainder of unsigned numbers, the divisor not 0.
@@ -37,16 +42,18 @@ pub(crate) enum Helper {
     Trailing64,
     F32FromU64,
     F32FromI64,
-    U64FromF32,
-    I64FromF32,
-    U32FromF32,
-    I32FromF32,
-    MinF32,
-    MaxF32,
-    RoundF32,
-    RemainderF32,
+    /// What both floats have in common.
+    Float(Float, FloatOp),
     /// An operation on f64.
     Double(Double),
+    /// On an element of the buffer of 64-bit atomics.
+    Wide(WideOp),
+    /// A sum of three words, and its carry.
+    AddCarry,
+    /// Adds to an exact sum.
+    AddExact(u16),
+    /// An exact sum, rounded.
+    ExactValue,
     /// Exchanges if equal, and never fails without a reason.
     CompareExchange,
     /// A loop around a weak exchange, for what atomics do not have.
@@ -107,7 +114,7 @@ impl Maker<'_> {
                 let difference = f.pair(low, high);
                 f.give(Some(difference));
             }),
-            Helper::Wide => self.function("wide_product", &words, Some(pair), |f, a| {
+            Helper::Product => self.function("wide_product", &words, Some(pair), |f, a| {
                 let half = |f: &mut Fun<'_, '_>, x| {
                     let low = f.with(Bin::And, x, 0xffff);
                     (low, f.with(Bin::ShiftRight, x, 16))
@@ -132,7 +139,7 @@ impl Maker<'_> {
             }),
             Helper::Mul64 => self.function("mul_64", &two, Some(pair), |f, a| {
                 let [(al, ah), (bl, bh)] = [f.halves(a[0]), f.halves(a[1])];
-                let lows = f.call(Helper::Wide, &[al, bl]);
+                let lows = f.call(Helper::Product, &[al, bl]);
                 let (low, high) = f.halves(lows);
                 let (x, y) = (f.bin(Bin::Multiply, al, bh), f.bin(Bin::Multiply, ah, bl));
                 let high = f.sum(high, x);
@@ -143,10 +150,10 @@ impl Maker<'_> {
             Helper::MulHigh64 => self.function("mul_high_64", &two, Some(pair), |f, a| {
                 let [(al, ah), (bl, bh)] = [f.halves(a[0]), f.halves(a[1])];
                 let zero = f.u(0);
-                let ll = f.call(Helper::Wide, &[al, bl]);
-                let lh = f.call(Helper::Wide, &[al, bh]);
-                let hl = f.call(Helper::Wide, &[ah, bl]);
-                let hh = f.call(Helper::Wide, &[ah, bh]);
+                let ll = f.call(Helper::Product, &[al, bl]);
+                let lh = f.call(Helper::Product, &[al, bh]);
+                let hl = f.call(Helper::Product, &[ah, bl]);
+                let hh = f.call(Helper::Product, &[ah, bh]);
                 let carry = f.part(ll, 1);
                 let carry = f.pair(carry, zero);
                 let middle = f.call(Helper::Add64, &[lh, carry]);
@@ -366,76 +373,12 @@ impl Maker<'_> {
                 let bits = f.select(minus, turned, bits);
                 f.give(Some(bits));
             }),
-            Helper::U64FromF32 => self.function("u64_from_f32", &words[..1], Some(pair), |f, a| {
-                let (zero, all) = (f.u(0), f.u(u32::MAX));
-                // Below 1, or negative; or no number.
-                let small = f.with(Bin::Less, a[0], 127 << 23);
-                let large = f.with(Bin::Greater, a[0], 0x7f80_0000);
-                let none = f.bin(Bin::LogicalOr, small, large);
-                f.when(none, |f| {
-                    let none = f.pair(zero, zero);
-                    f.give(Some(none));
-                });
-                let beyond = f.with(Bin::GreaterEqual, a[0], (127 + 64) << 23);
-                f.when(beyond, |f| {
-                    let most = f.pair(all, all);
-                    f.give(Some(most));
-                });
-                let exponent = f.with(Bin::ShiftRight, a[0], 23);
-                let mantissa = f.with(Bin::And, a[0], 0x7f_ffff);
-                let mantissa = f.with(Bin::InclusiveOr, mantissa, 0x80_0000);
-                let value = f.pair(mantissa, zero);
-                let whole = f.with(Bin::GreaterEqual, exponent, 127 + 23);
-                f.when(whole, |f| {
-                    let by = f.with(Bin::Subtract, exponent, 127 + 23);
-                    let value = f.call(Helper::ShiftLeft64, &[value, by]);
-                    f.give(Some(value));
-                });
-                let by = f.u(127 + 23);
-                let by = f.bin(Bin::Subtract, by, exponent);
-                let value = f.call(Helper::ShiftRight64, &[value, by]);
-                f.give(Some(value));
-            }),
-            Helper::I64FromF32 => self.function("i64_from_f32", &words[..1], Some(pair), |f, a| {
-                let size = f.with(Bin::And, a[0], 0x7fff_ffff);
-                let size = f.call(Helper::U64FromF32, &[size]);
-                let minus = f.with(Bin::GreaterEqual, a[0], 1 << 31);
-                f.give_i64(size, minus);
-            }),
-            Helper::U32FromF32 => self.function("u32_from_f32", &words[..1], Some(word), |f, a| {
-                let value = f.call(Helper::U64FromF32, &[a[0]]);
-                f.give_u32(value);
-            }),
-            Helper::I32FromF32 => self.function("i32_from_f32", &words[..1], Some(word), |f, a| {
-                let size = f.with(Bin::And, a[0], 0x7fff_ffff);
-                let size = f.call(Helper::U32FromF32, &[size]);
-                let minus = f.with(Bin::GreaterEqual, a[0], 1 << 31);
-                f.give_i32(size, minus);
-            }),
-            Helper::MinF32 => self.function("min_f32", &words, Some(word), |f, a| {
-                f.give_nearer(Bin::Less, a[0], a[1]);
-            }),
-            Helper::MaxF32 => self.function("max_f32", &words, Some(word), |f, a| {
-                f.give_nearer(Bin::Greater, a[0], a[1]);
-            }),
-            Helper::RoundF32 => self.function("round_f32", &words[..1], Some(word), |f, a| {
-                let x = f.float(a[0]);
-                let whole = f.math(Math::Trunc, &[x]);
-                let rest = f.bin(Bin::Subtract, x, whole);
-                let rest = f.math(Math::Abs, &[rest]);
-                let half = f.u(0.5f32.to_bits());
-                let half = f.float(half);
-                let up = f.bin(Bin::GreaterEqual, rest, half);
-                let sign = f.with(Bin::And, a[0], 1 << 31);
-                let one = f.with(Bin::InclusiveOr, sign, 1f32.to_bits());
-                let one = f.float(one);
-                let further = f.sum(whole, one);
-                let rounded = f.select(up, further, whole);
-                let bits = f.unsigned(rounded);
-                f.give(Some(bits));
-            }),
-            Helper::RemainderF32 => self.function("remainder_f32", &words, Some(word), remainder),
+            Helper::Float(float, op) => self.float(float, op),
             Helper::Double(double) => self.double(double),
+            Helper::Wide(op) => self.wide_op(op),
+            Helper::AddCarry => self.add_carry(),
+            Helper::AddExact(reduction) => self.add_exact(reduction),
+            Helper::ExactValue => self.exact_value(),
             Helper::CompareExchange => {
                 let arguments = [("at", word), ("expected", word), ("value", word)];
                 self.function("compare_exchange", &arguments, Some(word), |f, a| {
@@ -444,7 +387,7 @@ impl Maker<'_> {
                     let no = f.u(0);
                     f.store(done, no);
                     f.forever(|f| {
-                        let (old, exchanged) = f.exchange_weak(pointer, a[1], a[2]);
+                        let (old, exchanged) = f.exchange_weak(Scalar::U32, (pointer, a[1], a[2]));
                         f.when(exchanged, |f| {
                             let yes = f.u(1);
                             f.store(done, yes);
@@ -474,7 +417,8 @@ impl Maker<'_> {
                     f.forever(|f| {
                         let before = f.load(old);
                         let next = f.updated(update, before, a[1]);
-                        let (now, exchanged) = f.exchange_weak(pointer, before, next);
+                        let (now, exchanged) =
+                            f.exchange_weak(Scalar::U32, (pointer, before, next));
                         f.when(exchanged, |f| f.push(Statement::Break));
                         f.store(old, now);
                     });
@@ -628,60 +572,6 @@ impl Fun<'_, '_> {
         self.select(minus, negative, value)
     }
 
-    /// A signed number of 64 bits from its size, saturated.
-    fn give_i64(&mut self, size: Value, minus: Value) {
-        let (low, high) = self.halves(size);
-        let beyond = self.with(Bin::GreaterEqual, high, 1 << 31);
-        let (zero, all) = (self.u(0), self.u(u32::MAX));
-        let (least, most) = (self.u(1 << 31), self.u(i32::MAX as u32));
-        let most_low = self.select(minus, zero, all);
-        let most_high = self.select(minus, least, most);
-        let most = self.pair(most_low, most_high);
-        let value = self.pair(low, high);
-        let value = self.with_sign(value, minus);
-        let value = self.select(beyond, most, value);
-        self.give(Some(value));
-    }
-
-    /// The same of 32 bits.
-    fn give_i32(&mut self, size: Value, minus: Value) {
-        let beyond = self.with(Bin::GreaterEqual, size, 1 << 31);
-        let (least, most) = (self.u(1 << 31), self.u(i32::MAX as u32));
-        let most = self.select(minus, least, most);
-        let zero = self.u(0);
-        let negative = self.bin(Bin::Subtract, zero, size);
-        let value = self.select(minus, negative, size);
-        let value = self.select(beyond, most, value);
-        self.give(Some(value));
-    }
-
-    /// The low half of a number, saturated.
-    fn give_u32(&mut self, value: Value) {
-        let (low, high) = self.halves(value);
-        let beyond = self.with(Bin::NotEqual, high, 0);
-        let all = self.u(u32::MAX);
-        let value = self.select(beyond, all, low);
-        self.give(Some(value));
-    }
-
-    pub(crate) fn is_nan(&mut self, bits: Value) -> Value {
-        let size = self.with(Bin::And, bits, 0x7fff_ffff);
-        self.with(Bin::Greater, size, 0x7f80_0000)
-    }
-
-    fn nearer(&mut self, op: Bin, a: Value, b: Value) -> Value {
-        let (x, y) = (self.float(a), self.float(b));
-        let first = self.bin(op, x, y);
-        let none = self.is_nan(b);
-        let first = self.bin(Bin::LogicalOr, first, none);
-        self.select(first, a, b)
-    }
-
-    fn give_nearer(&mut self, op: Bin, a: Value, b: Value) {
-        let nearer = self.nearer(op, a, b);
-        self.give(Some(nearer));
-    }
-
     fn updated(&mut self, update: Update, old: Value, value: Value) -> Value {
         match update {
             Update::AddF32 => {
@@ -689,8 +579,8 @@ impl Fun<'_, '_> {
                 let sum = self.sum(x, y);
                 self.unsigned(sum)
             }
-            Update::MinF32 => self.call(Helper::MinF32, &[old, value]),
-            Update::MaxF32 => self.call(Helper::MaxF32, &[old, value]),
+            Update::MinF32 => self.call(Helper::Float(Float::F32, FloatOp::Min), &[old, value]),
+            Update::MaxF32 => self.call(Helper::Float(Float::F32, FloatOp::Max), &[old, value]),
             Update::MinI32 => self.signed_math(Math::Min, old, value),
             Update::MaxI32 => self.signed_math(Math::Max, old, value),
         }
@@ -743,99 +633,6 @@ impl Fun<'_, '_> {
         }
         self.sum(first, at)
     }
-}
-
-/// `a % b` of floats, exact: a long division of mantissas. Exponents are 300 up, so that none is negative.
-fn remainder(f: &mut Fun<'_, '_>, a: &[Value]) {
-    let (x, y) = (a[0], a[1]);
-    let sign = f.with(Bin::And, x, 1 << 31);
-    let (x_size, y_size) = (
-        f.with(Bin::And, x, 0x7fff_ffff),
-        f.with(Bin::And, y, 0x7fff_ffff),
-    );
-    let infinite = f.with(Bin::GreaterEqual, x_size, 0x7f80_0000);
-    let zero_divisor = f.with(Bin::Equal, y_size, 0);
-    let nan_divisor = f.is_nan(y);
-    let none = f.bin(Bin::LogicalOr, infinite, zero_divisor);
-    let none = f.bin(Bin::LogicalOr, none, nan_divisor);
-    f.when(none, |f| {
-        let nan = f.u(0x7fc0_0000);
-        f.give(Some(nan));
-    });
-    let smaller = f.bin(Bin::Less, x_size, y_size);
-    f.when(smaller, |f| f.give(Some(x)));
-    const UP: u32 = 300;
-    let names = [("rest", "exponent"), ("divisor", "divisor_exponent")];
-    let mut vars = Vec::new();
-    for ((mantissa, exponent), size) in names.into_iter().zip([x_size, y_size]) {
-        let (m, e) = (f.local(mantissa, None), f.local(exponent, None));
-        let exponent = f.with(Bin::ShiftRight, size, 23);
-        let fraction = f.with(Bin::And, size, 0x7f_ffff);
-        let subnormal = f.with(Bin::Equal, exponent, 0);
-        f.branch(
-            subnormal,
-            |f| {
-                // Up to where a normal number's first bit is.
-                let zeros = f.math(Math::CountLeadingZeros, &[fraction]);
-                let by = f.with(Bin::Subtract, zeros, 8);
-                let by = f.with(Bin::And, by, 31);
-                let value = f.bin(Bin::ShiftLeft, fraction, by);
-                f.store(m, value);
-                let one = f.u(1 + UP);
-                let exponent = f.bin(Bin::Subtract, one, by);
-                f.store(e, exponent);
-            },
-            |f| {
-                let value = f.with(Bin::InclusiveOr, fraction, 0x80_0000);
-                f.store(m, value);
-                let exponent = f.plus(exponent, UP);
-                f.store(e, exponent);
-            },
-        );
-        vars.push((m, e));
-    }
-    let ((rest, exponent), (divisor, least)) = (vars[0], vars[1]);
-    let (divisor, least) = (f.load(divisor), f.load(least));
-    f.forever(|f| {
-        let now = f.load(rest);
-        let fits = f.bin(Bin::GreaterEqual, now, divisor);
-        f.when(fits, |f| {
-            let less = f.bin(Bin::Subtract, now, divisor);
-            f.store(rest, less);
-        });
-        let at = f.load(exponent);
-        let done = f.bin(Bin::LessEqual, at, least);
-        f.when(done, |f| f.push(Statement::Break));
-        let now = f.load(rest);
-        let shifted = f.with(Bin::ShiftLeft, now, 1);
-        f.store(rest, shifted);
-        let down = f.with(Bin::Subtract, at, 1);
-        f.store(exponent, down);
-    });
-    let left = f.load(rest);
-    let none = f.with(Bin::Equal, left, 0);
-    f.when(none, |f| f.give(Some(sign)));
-    let zeros = f.math(Math::CountLeadingZeros, &[left]);
-    let by = f.with(Bin::Subtract, zeros, 8);
-    let at = f.load(exponent);
-    let at = f.bin(Bin::Subtract, at, by);
-    let by = f.with(Bin::And, by, 31);
-    let value = f.bin(Bin::ShiftLeft, left, by);
-    let normal = f.with(Bin::Greater, at, UP);
-    f.when(normal, |f| {
-        let at = f.with(Bin::Subtract, at, UP);
-        let at = f.with(Bin::ShiftLeft, at, 23);
-        let fraction = f.with(Bin::And, value, 0x7f_ffff);
-        let bits = f.bin(Bin::InclusiveOr, at, fraction);
-        let bits = f.bin(Bin::InclusiveOr, bits, sign);
-        f.give(Some(bits));
-    });
-    let down = f.u(1 + UP);
-    let down = f.bin(Bin::Subtract, down, at);
-    let down = f.with(Bin::And, down, 31);
-    let bits = f.bin(Bin::ShiftRight, value, down);
-    let bits = f.bin(Bin::InclusiveOr, bits, sign);
-    f.give(Some(bits));
 }
 
 /// Floats of 32 bits that a rule of naga's types needs an expression of.

@@ -111,6 +111,11 @@ impl<'l> Maker<'l> {
         self.array_of(self.ty.u32, len)
     }
 
+    /// Integers of 64 bits: only modules that have them ask a device for more.
+    pub(crate) fn wide(&mut self) -> Handle<Type> {
+        self.add(scalar(Scalar::U64))
+    }
+
     fn array_of(&mut self, base: Handle<Type>, len: Option<u32>) -> Handle<Type> {
         let size = match len.and_then(NonZeroU32::new) {
             Some(len) => ArraySize::Constant(len),
@@ -119,7 +124,7 @@ impl<'l> Maker<'l> {
         self.add(unnamed(TypeInner::Array {
             base,
             size,
-            stride: 4,
+            stride: self.module.types[base].inner.size(self.module.to_ctx()),
         }))
     }
 
@@ -173,10 +178,11 @@ impl<'l> Maker<'l> {
                 let base = match arena {
                     Arena::Fixed | Arena::Plain => self.ty.u32,
                     Arena::Cells => self.ty.cell,
+                    Arena::Wide => self.add(unnamed(TypeInner::Atomic(Scalar::U64))),
                 };
                 let access = match arena {
                     Arena::Fixed => StorageAccess::LOAD,
-                    Arena::Plain | Arena::Cells => write,
+                    Arena::Plain | Arena::Cells | Arena::Wide => write,
                 };
                 let ty = self.array_of(base, None);
                 let space = AddressSpace::Storage { access };
@@ -207,8 +213,12 @@ impl<'l> Maker<'l> {
                     Own::Turns => ("turns".to_owned(), 0),
                     Own::Total(reduction, half, bits) => {
                         let name = layout.reduction(reduction);
-                        let half = ["", "_high"][half as usize];
-                        (format!("own_{name}{half}"), bits)
+                        let name = match half {
+                            0 => format!("own_{name}"),
+                            1 => format!("own_{name}_high"),
+                            more => format!("own_{name}_word_{more}_of"),
+                        };
+                        (name, bits)
                     }
                 };
                 let init = Expression::Literal(Literal::U32(init));
@@ -428,10 +438,20 @@ impl<'m, 'l> Fun<'m, 'l> {
         result
     }
 
-    /// An atomic operation; what was there before.
+    /// An atomic operation on a word; what was there before.
     pub(crate) fn atomic(&mut self, pointer: Value, fun: AtomicFunction, value: Value) -> Value {
+        let ty = self.m.ty.u32;
+        self.atomic_of(ty, (pointer, fun, value))
+    }
+
+    /// The same of a type.
+    pub(crate) fn atomic_of(
+        &mut self,
+        ty: Handle<Type>,
+        (pointer, fun, value): (Value, AtomicFunction, Value),
+    ) -> Value {
         let result = Expression::AtomicResult {
-            ty: self.m.ty.u32,
+            ty,
             comparison: false,
         };
         let result = self.f.expressions.append(result, Span::UNDEFINED);
@@ -447,12 +467,11 @@ impl<'m, 'l> Fun<'m, 'l> {
     /// Exchanges if what is there is as expected, which may fail for no reason; what was there, and whether it did.
     pub(crate) fn exchange_weak(
         &mut self,
-        pointer: Value,
-        expected: Value,
-        value: Value,
+        of: Scalar,
+        (pointer, expected, value): (Value, Value, Value),
     ) -> (Value, Value) {
         use naga::PredeclaredType::AtomicCompareExchangeWeakResult as Weak;
-        let ty = self.m.module.generate_predeclared_type(Weak(Scalar::U32));
+        let ty = self.m.module.generate_predeclared_type(Weak(of));
         let result = Expression::AtomicResult {
             ty,
             comparison: true,

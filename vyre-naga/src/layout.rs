@@ -1,4 +1,5 @@
-//! Where everything lies: four storage buffers of u32 words, and a uniform that says what is where in them.
+//! Where everything lies: four storage buffers of u32 words, one of u64 where a pass needs 64-bit atomics, and a
+//! uniform that says what is where in them.
 //!
 //! | binding | name | holds |
 //! | --- | --- | --- |
@@ -7,15 +8,17 @@
 //! | 2 | `plain` | what items change, each its own element: outputs, scratch, items of frontiers and lists |
 //! | 3 | `cells` | what is changed atomically, or by several items |
 //! | 4 | `control` | counts, reductions, the trap; behind them the records of workgroups |
+//! | 5 | `wide` | what is changed by 64-bit atomics |
 //!
 //! Places follow each other in the order of the table. They depend on the sizes of a run, so that the host computes
 //! them ([`crate::plan`]); a shader adds them to its indices.
 
-use std::collections::HashMap;
-use vyre_core::plan::shaders::{float_bits, uniform_words};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use vyre_core::plan::shaders::{EXACT_WORDS, Target, float_bits, uniform_words, wide_buffers};
 use vyre_core::vir0::isa::Op;
 use vyre_core::vir0::module::{
-    Agreement, BufferId, Domain, Extent, Program, Resource, Role, Width,
+    Agreement, BufferId, Domain, Extent, FixpointId, Program, ReduceOp, Resource, Role, WaveId,
+    Width,
 };
 use vyre_core::vir0::scalar::Scalar;
 
@@ -28,11 +31,13 @@ pub(crate) enum Arena {
     Plain,
     /// Changed atomically.
     Cells,
+    /// Changed by atomics on 64 bits.
+    Wide,
 }
 
 impl Arena {
     /// Every one, in the order of their bindings.
-    pub(crate) const ALL: [Arena; 3] = [Arena::Fixed, Arena::Plain, Arena::Cells];
+    pub(crate) const ALL: [Arena; 4] = [Arena::Fixed, Arena::Plain, Arena::Cells, Arena::Wide];
 
     /// As shaders call it.
     pub(crate) const fn name(self) -> &'static str {
@@ -40,6 +45,7 @@ impl Arena {
             Arena::Fixed => "fixed",
             Arena::Plain => "plain",
             Arena::Cells => "cells",
+            Arena::Wide => "wide",
         }
     }
 
@@ -49,6 +55,7 @@ impl Arena {
             Arena::Fixed => 1,
             Arena::Plain => 2,
             Arena::Cells => 3,
+            Arena::Wide => 5,
         }
     }
 }
@@ -146,8 +153,10 @@ pub(crate) enum Held {
     ListTail(u16),
     /// Items that a wave has swept.
     Swept(u16),
-    /// A half of a reduction.
+    /// A half of a reduction's value.
     Total(u16, u32),
+    /// A word of an exact sum before it is rounded.
+    Exact(u16, u32),
 }
 
 /// A word of the control buffer.
@@ -166,6 +175,8 @@ pub(crate) struct Layout {
     pub(crate) control: Vec<ControlWord>,
     pieces: HashMap<Piece, usize>,
     arenas: Vec<Arena>,
+    waves: Vec<String>,
+    fixpoints: Vec<String>,
     reductions: Vec<String>,
     frontiers: Vec<String>,
     topologies: Vec<String>,
@@ -243,17 +254,63 @@ pub(crate) fn plain_name(name: &str) -> String {
     name.chars().map(plain).collect()
 }
 
+/// Beginnings of names that naga changes, because its writers use them.
+const NAGAS: [&str; 3] = ["clamped_lod_e", "naga_query_", "ray_query_get_intersection"];
+
+/// What the entry points of a wave or a fixpoint begin with: a letter, and no two underscores in a row, so that naga
+/// leaves it as it is.
+fn entry_name(name: &str) -> String {
+    let plain = plain_name(name);
+    let words: Vec<&str> = plain.split('_').filter(|w| !w.is_empty()).collect();
+    let name = words.join("_");
+    let letter = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    match letter && NAGAS.iter().all(|taken| !name.starts_with(taken)) {
+        true => name,
+        false => format!("the_{name}").trim_end_matches('_').to_owned(),
+    }
+}
+
+/// Names that were given: the second of equal ones gets a 2 behind it, and so on.
+#[derive(Clone, Debug, Default)]
+struct Names(HashSet<String>);
+
+impl Names {
+    fn give(&mut self, name: String) -> String {
+        let numbered = (2..).map(|n: u32| format!("{name}_{n}"));
+        let mut names = [name.clone()].into_iter().chain(numbered);
+        let free = names.find(|name| self.0.insert(name.clone()));
+        free.expect("there are more numbers than names")
+    }
+
+    /// The same of names of files, some of whose systems take `A` and `a` for one.
+    fn give_file(&mut self, name: String) -> String {
+        let given = self.give(name.to_ascii_lowercase());
+        name.clone() + &given[name.len()..]
+    }
+}
+
+/// What the entry points of waves or of fixpoints begin with. They end in what they do, so that waves and fixpoints
+/// share no name, and neither has one of the others (`begin`, `settle`, fills).
+fn entry_names<'n>(names: impl Iterator<Item = &'n String>) -> Vec<String> {
+    let mut given = Names::default();
+    names
+        .map(|name| given.give_file(entry_name(name)))
+        .collect()
+}
+
 impl Layout {
     /// Binding of the control buffer.
     pub(crate) const CONTROL: u32 = 4;
 
-    pub(crate) fn of(program: &Program) -> Layout {
+    pub(crate) fn of(program: &Program, target: Target) -> Layout {
         let mut layout = Layout {
             places: Vec::new(),
             params: Vec::new(),
             control: Vec::new(),
             pieces: HashMap::new(),
-            arenas: arenas(program),
+            arenas: arenas(program, &wide_buffers(program, target)),
+            waves: entry_names(program.waves.iter().map(|w| &w.name)),
+            fixpoints: entry_names(program.fixpoints.iter().map(|f| &f.name)),
             reductions: program
                 .reductions
                 .iter()
@@ -277,6 +334,14 @@ impl Layout {
         layout.lay(program);
         layout.parameters(program);
         layout.controls(program);
+        let mut names = Names::default();
+        for param in &mut layout.params {
+            param.name = names.give(std::mem::take(&mut param.name));
+        }
+        let mut names = Names::default();
+        for word in &mut layout.control {
+            word.name = names.give(std::mem::take(&mut word.name));
+        }
         assert_eq!(
             layout.params.len() as u32,
             uniform_words(program),
@@ -454,10 +519,21 @@ impl Layout {
             if reduction.scalar.rows() == 2 {
                 self.word(format!("{name}_high"), Held::Total(r, 1));
             }
+            if reduction.op == ReduceOp::ExactSum {
+                for at in 0..EXACT_WORDS {
+                    self.word(format!("{name}_word_{at}_of"), Held::Exact(r, at));
+                }
+            }
         }
     }
 
     // What passes ask for.
+
+    /// The arenas of a pass: only some have buffers of 64-bit atomics.
+    pub(crate) fn arenas(&self) -> impl Iterator<Item = Arena> {
+        let used = |arena: &Arena| *arena != Arena::Wide || self.arenas.contains(arena);
+        Arena::ALL.into_iter().filter(used)
+    }
 
     pub(crate) fn arena(&self, buffer: BufferId) -> Arena {
         self.arenas[buffer.index()]
@@ -497,6 +573,16 @@ impl Layout {
         self.words.get(&of).copied()
     }
 
+    /// What a wave's entry points begin with.
+    pub(crate) fn wave(&self, of: WaveId) -> &str {
+        &self.waves[of.index()]
+    }
+
+    /// What a fixpoint's entry points begin with.
+    pub(crate) fn fixpoint(&self, of: FixpointId) -> &str {
+        &self.fixpoints[of.index()]
+    }
+
     pub(crate) fn topology(&self, of: u16) -> &str {
         &self.topologies[usize::from(of)]
     }
@@ -511,9 +597,10 @@ impl Layout {
 }
 
 /// Where each buffer lies.
-fn arenas(program: &Program) -> Vec<Arena> {
-    let mut arenas: Vec<Arena> = (program.buffers.iter())
-        .map(|buffer| match buffer.role {
+fn arenas(program: &Program, wide: &BTreeSet<BufferId>) -> Vec<Arena> {
+    let mut arenas: Vec<Arena> = ((0..).map(BufferId).zip(&program.buffers))
+        .map(|(id, buffer)| match buffer.role {
+            _ if wide.contains(&id) => Arena::Wide,
             Role::Topology | Role::Input => Arena::Fixed,
             Role::Output | Role::Scratch | Role::InOut => Arena::Plain,
         })
@@ -523,6 +610,7 @@ fn arenas(program: &Program) -> Vec<Arena> {
         *arena = (*arena).max(match *arena {
             Arena::Fixed => Arena::Fixed,
             Arena::Plain | Arena::Cells => Arena::Cells,
+            Arena::Wide => Arena::Wide,
         });
     };
     for word in program.kernels.iter().flat_map(|k| &k.code) {

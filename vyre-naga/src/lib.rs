@@ -132,15 +132,13 @@ impl Shaders {
 /// # Errors
 /// naga refuses a module, which is a fault of this crate: what a target does not have is among the refusals.
 pub fn shaders(program: &Program, target: Target, options: Options) -> Result<Shaders, Error> {
-    let layout = Layout::of(program);
+    let layout = Layout::of(program, target);
     let refusals = refusals(program, target);
     let refused = |part| refusals.iter().any(|r| r.part == part);
-    let mut modules = vec![
-        sweep::begin(program, &layout),
-        sweep::fill(&layout, Arena::Plain),
-        sweep::fill(&layout, Arena::Cells),
-        sweep::settle(program, &layout),
-    ];
+    let mut modules = vec![sweep::begin(program, &layout)];
+    let filled = layout.arenas().filter(|&arena| arena != Arena::Fixed);
+    modules.extend(filled.map(|arena| sweep::fill(&layout, arena)));
+    modules.push(sweep::settle(program, &layout));
     for wave in (0..program.waves.len() as u16).map(WaveId) {
         if !refused(Part::Wave(wave)) {
             modules.push(sweep::sweep(program, &layout, wave));
@@ -153,8 +151,9 @@ pub fn shaders(program: &Program, target: Target, options: Options) -> Result<Sh
             modules.push(sweep::until(program, &layout, fixpoint));
         }
     }
+    let needs = features(program, target);
     let validated = modules.into_iter().map(|module| {
-        let info = text::validated(&module, &module.entry_points[0].name, target)?;
+        let info = text::validated(&module, &module.entry_points[0].name, &needs)?;
         Ok(Shader { module, info })
     });
     let plan = plan::plan(program, &layout, (target, options.turns), &refusals);

@@ -1,7 +1,6 @@
 //! The plan of a pass as JSON: what a host without vyre needs to run its shaders. docs/PORTABLE.md explains each field.
 
 use crate::layout::{Arena, Held, Layout, ParamOf, Term, length};
-use crate::sweep::entry_name;
 use serde_json::{Map, Value, json};
 use vyre_core::plan::shaders::{Part, Refusal, Target, WORKGROUP, features, record_words};
 use vyre_core::vir0::module::{
@@ -98,7 +97,7 @@ pub(crate) fn plan(
         json!({ "name": r.name, "type": r.scalar.name(), "output": r.output, "owner": owner(r.owner) })
     });
     set("reductions", reductions.collect());
-    set("bindings", bindings());
+    set("bindings", bindings(layout));
     let places = layout.places.iter().map(|place| {
         json!({
             "name": place.name, "arena": place.arena.name(), "words": terms(program, &place.words),
@@ -134,7 +133,8 @@ pub(crate) fn plan(
                 entry["half"] = json!(half);
                 Some(("reduction", program.reductions[usize::from(r)].name.clone()))
             }
-            Held::Swept(_)
+            Held::Exact(..)
+            | Held::Swept(_)
             | Held::Status
             | Held::Verdict
             | Held::TrapWave
@@ -148,7 +148,7 @@ pub(crate) fn plan(
         entry
     });
     set("control", control.collect());
-    let waves = (0..program.waves.len() as u16).map(|w| wave(program, WaveId(w)));
+    let waves = (0..program.waves.len() as u16).map(|w| wave(program, layout, WaveId(w)));
     set("waves", waves.collect());
     let fixpoints = (0..program.fixpoints.len() as u16).map(|id| {
         let id = FixpointId(id);
@@ -163,7 +163,8 @@ pub(crate) fn plan(
             _ => None,
         });
         json!({
-            "name": f.name, "begin": entry_name(&f.name, "begin"), "until": entry_name(&f.name, "until"),
+            "name": f.name, "begin": format!("{}_begin", layout.fixpoint(id)),
+            "until": format!("{}_until", layout.fixpoint(id)),
             "condition": f.condition, "max_rounds": f.max_rounds, "parent": owner(f.parent),
             "swaps": swaps.collect::<Value>(), "watches": watched.collect::<Value>(),
             "faults": faults(program, f.until),
@@ -191,8 +192,8 @@ fn refusal(refusal: &Refusal) -> Value {
     json!({ "part": part, "name": refusal.name, "at": site, "why": refusal.why.to_string() })
 }
 
-fn bindings() -> Value {
-    let arenas = Arena::ALL.into_iter().map(|arena| {
+fn bindings(layout: &Layout) -> Value {
+    let arenas = layout.arenas().map(|arena| {
         let access = if arena == Arena::Fixed {
             "read"
         } else {
@@ -221,7 +222,7 @@ fn faults(program: &Program, kernel: vyre_core::vir0::module::KernelId) -> Value
     fault.collect()
 }
 
-fn wave(program: &Program, id: WaveId) -> Value {
+fn wave(program: &Program, layout: &Layout, id: WaveId) -> Value {
     let wave = &program.waves[id.index()];
     let frontier = |f: u16| json!({ "items of": program.frontiers[usize::from(f)].name });
     let items = match wave.domain {
@@ -248,8 +249,8 @@ fn wave(program: &Program, id: WaveId) -> Value {
     }
     let pushes: Map<String, Value> = first.into_iter().map(|(n, pc)| (n, json!(pc))).collect();
     json!({
-        "name": wave.name, "sweep": entry_name(&wave.name, "sweep"),
-        "close": entry_name(&wave.name, "close"), "items": items, "record_words": record,
+        "name": wave.name, "sweep": format!("{}_sweep", layout.wave(id)),
+        "close": format!("{}_close", layout.wave(id)), "items": items, "record_words": record,
         "fixpoint": wave.fixpoint.map(|f| program.fixpoints[f.index()].name.clone()),
         "pushes": pushes, "faults": faults(program, wave.kernel),
     })

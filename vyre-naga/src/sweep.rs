@@ -11,21 +11,13 @@
 //! | *fixpoint*`_until` | at the end of a round: the condition |
 
 use crate::body::{combine, function};
-use crate::helpers::Helper;
+use crate::helpers::{Helper, WideOp};
 use crate::ir::{FAULT_WORDS, Fun, Global, Maker, Own, Value};
-use crate::layout::{Arena, Held, Kind, Layout, Piece, plain_name, words_of};
+use crate::layout::{Arena, Held, Kind, Layout, Piece, words_of};
 use naga::{Barrier, BinaryOperator as Bin, BuiltIn, EntryPoint, Module, ShaderStage, Statement};
 use std::collections::BTreeSet;
-use vyre_core::plan::shaders::{WORKGROUP, record_words, reduced};
-use vyre_core::vir0::module::{Domain, FixpointId, Program, TopologyId, WaveId};
-
-/// What an entry point is called: the name of a wave or a fixpoint and what it does. It ends in a letter and has no two
-/// underscores in a row, so that naga leaves it as it is.
-pub(crate) fn entry_name(name: &str, does: &str) -> String {
-    let plain = plain_name(name);
-    let words: Vec<&str> = plain.split('_').filter(|w| !w.is_empty()).collect();
-    format!("{}_{does}", words.join("_"))
-}
+use vyre_core::plan::shaders::{EXACT_WORDS, WORKGROUP, part_words, record_words, reduced};
+use vyre_core::vir0::module::{Domain, FixpointId, Program, ReduceOp, TopologyId, WaveId};
 
 /// What an invocation knows of itself.
 #[derive(Clone, Copy)]
@@ -127,20 +119,13 @@ fn share(
 pub(crate) fn sweep(program: &Program, layout: &Layout, id: WaveId) -> Module {
     let wave = &program.waves[id.index()];
     let keyed = !wave.domain.fields(program).is_empty();
-    let name = entry_name(&wave.name, "sweep");
+    let name = format!("{}_sweep", layout.wave(id));
     let kernel = &program.kernels[wave.kernel.index()];
     module(
         layout,
         &name,
         true,
-        |m| {
-            Some(function(
-                m,
-                program,
-                wave.kernel,
-                (&plain_name(&wave.name), keyed),
-            ))
-        },
+        |m| Some(function(m, program, wave.kernel, (layout.wave(id), keyed))),
         |f, body, place| {
             let body = body.expect("it was just made");
             let zero = f.u(0);
@@ -344,8 +329,8 @@ fn own_words(program: &Program, reductions: &BTreeSet<u16>) -> Vec<Own> {
     let totals = reductions.iter().flat_map(|&r| {
         let reduction = &program.reductions[usize::from(r)];
         let bits = reduction.op.identity(reduction.scalar);
-        let halves = 0..words_of(reduction.scalar);
-        halves.map(move |half| Own::Total(r, half, (bits >> (32 * half)) as u32))
+        let half = move |at| (bits.checked_shr(32 * at).unwrap_or(0)) as u32;
+        (0..part_words(reduction)).map(move |at| Own::Total(r, at, half(at)))
     });
     faults.chain(totals).collect()
 }
@@ -361,7 +346,7 @@ fn take_in(
     let mut at = 0;
     for &r in reductions {
         let reduction = &program.reductions[usize::from(r)];
-        let words = words_of(reduction.scalar) as usize;
+        let words = part_words(reduction) as usize;
         let pointers: Vec<Value> = (at..at + words).map(|at| pointer(f, at)).collect();
         let totals: Vec<Value> = pointers.iter().map(|&p| f.load(p)).collect();
         let of = (reduction.op, reduction.scalar);
@@ -376,10 +361,13 @@ fn take_in(
 /// What comes behind a wave's sweep.
 pub(crate) fn close(program: &Program, layout: &Layout, id: WaveId) -> Module {
     let wave = &program.waves[id.index()];
-    let name = entry_name(&wave.name, "close");
+    let name = format!("{}_close", layout.wave(id));
     let (reductions, words) = (reduced(program, id), record_words(program, id));
     let totals: Vec<u32> = (own_words(program, &reductions).iter())
         .filter_map(|own| match *own {
+            Own::Total(r, at, _) if is_exact(program, r) => {
+                Some(layout.control(Held::Exact(r, at)))
+            }
             Own::Total(r, half, _) => Some(layout.control(Held::Total(r, half))),
             Own::Fault(_) | Own::Turns => None,
         })
@@ -408,6 +396,16 @@ pub(crate) fn close(program: &Program, layout: &Layout, id: WaveId) -> Module {
                 });
             });
             keep_trap(f, id.0);
+            for &r in reductions.iter().filter(|&&r| is_exact(program, r)) {
+                let words = (0..EXACT_WORDS).map(|at| {
+                    let pointer = f.control(f.m.layout.control(Held::Exact(r, at)));
+                    f.load(pointer)
+                });
+                let words: Vec<Value> = words.collect();
+                let value = f.call(Helper::ExactValue, &words);
+                let pointer = f.control(f.m.layout.control(Held::Total(r, 0)));
+                f.store(pointer, value);
+            }
             if let Domain::ListItems(list, true) = wave.domain {
                 let len = f.control_now(f.m.layout.control(Held::ListLen(list.0)));
                 let swept = f.control(f.m.layout.control(Held::Swept(id.0)));
@@ -450,6 +448,10 @@ fn keep_trap(f: &mut Fun<'_, '_>, wave: u16) {
     });
 }
 
+fn is_exact(program: &Program, r: u16) -> bool {
+    program.reductions[usize::from(r)].op == ReduceOp::ExactSum
+}
+
 fn set_total(f: &mut Fun<'_, '_>, program: &Program, r: u16) {
     let reduction = &program.reductions[usize::from(r)];
     let bits = reduction.op.identity(reduction.scalar);
@@ -457,6 +459,13 @@ fn set_total(f: &mut Fun<'_, '_>, program: &Program, r: u16) {
         let pointer = f.control(f.m.layout.control(Held::Total(r, half)));
         let value = f.u((bits >> (32 * half)) as u32);
         f.store(pointer, value);
+    }
+    if is_exact(program, r) {
+        for at in 0..EXACT_WORDS {
+            let pointer = f.control(f.m.layout.control(Held::Exact(r, at)));
+            let zero = f.u(0);
+            f.store(pointer, zero);
+        }
     }
 }
 
@@ -475,6 +484,7 @@ pub(crate) fn begin(program: &Program, layout: &Layout) -> Module {
                 | Held::Verdict
                 | Held::TrapWave
                 | Held::Trap(_)
+                | Held::Exact(..)
                 | Held::Len(_)
                 | Held::Tail(_)
                 | Held::Side(_)
@@ -502,6 +512,13 @@ pub(crate) fn fill(layout: &Layout, arena: Arena) -> Module {
             let fill: Vec<Value> = (0..5).map(|at| f.param(Layout::FILL + at)).collect();
             let zero = f.u(0);
             share(f, place, (zero, fill[1]), |f, element| {
+                if arena == Arena::Wide {
+                    let first = f.with(Bin::ShiftRight, fill[0], 1);
+                    let at = f.sum(first, element);
+                    let value = f.pair(fill[3], fill[4]);
+                    f.act(Helper::Wide(WideOp::Store), &[at, value]);
+                    return;
+                }
                 let at = f.bin(Bin::Multiply, element, fill[2]);
                 let at = f.sum(fill[0], at);
                 let pointer = f.memory(arena, at);
@@ -548,7 +565,7 @@ pub(crate) fn settle(program: &Program, layout: &Layout) -> Module {
 
 /// At the start of a round.
 pub(crate) fn begin_round(program: &Program, layout: &Layout, id: FixpointId) -> Module {
-    let name = entry_name(&program.fixpoints[id.index()].name, "begin");
+    let name = format!("{}_begin", layout.fixpoint(id));
     let one = |f: &mut Fun<'_, '_>, _: Option<_>, _: Place| {
         let owned = |owner: Option<FixpointId>| owner == Some(id);
         for (at, frontier) in (0..).zip(&program.frontiers) {
@@ -585,8 +602,8 @@ pub(crate) fn begin_round(program: &Program, layout: &Layout, id: FixpointId) ->
 /// At the end of a round.
 pub(crate) fn until(program: &Program, layout: &Layout, id: FixpointId) -> Module {
     let fixpoint = &program.fixpoints[id.index()];
-    let name = entry_name(&fixpoint.name, "until");
-    let condition = plain_name(&format!("{}_condition", fixpoint.name));
+    let name = format!("{}_until", layout.fixpoint(id));
+    let condition = format!("{}_condition", layout.fixpoint(id));
     module(
         layout,
         &name,

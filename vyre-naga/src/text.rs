@@ -6,6 +6,7 @@ use naga::back::{msl, spv, wgsl};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{Module, ResourceBinding};
+use std::collections::HashSet;
 use vyre_core::plan::shaders::Target;
 
 /// A module as a target takes it.
@@ -38,13 +39,16 @@ impl Text {
     }
 }
 
-/// What naga's validator says of a module. No capability is allowed, so that every device has what it needs, but f64
-/// where the target can have it.
-pub(crate) fn validated(module: &Module, name: &str, target: Target) -> Result<ModuleInfo, Error> {
-    let capabilities = match target.may_have_f64() {
-        true => Capabilities::FLOAT64 | Capabilities::SHADER_INT64,
-        false => Capabilities::empty(),
+/// What naga's validator says of a module. No capability is allowed but those of the features that the plan names, so
+/// that every device that has these has what it needs.
+pub(crate) fn validated(module: &Module, name: &str, needs: &[&str]) -> Result<ModuleInfo, Error> {
+    let of = |need: &&str| match *need {
+        "shaderFloat64" => Capabilities::FLOAT64,
+        "shaderInt64" => Capabilities::SHADER_INT64,
+        "shaderBufferInt64Atomics" => Capabilities::SHADER_INT64_ATOMIC_ALL_OPS,
+        _ => Capabilities::empty(),
     };
+    let capabilities = needs.iter().map(of).collect();
     let mut validator = Validator::new(ValidationFlags::all(), capabilities);
     let info = validator.validate(module);
     info.map_err(|e| Error::Invalid {
@@ -71,6 +75,30 @@ const UNCHECKED: BoundsCheckPolicies = BoundsCheckPolicies {
     image_load: BoundsCheckPolicy::Unchecked,
     binding_array: BoundsCheckPolicy::Unchecked,
 };
+
+/// Instructions of SPIR-V without the strides of arrays whose length is known. Such arrays are an invocation's or a
+/// workgroup's, where Vulkan allows no layout (VUID-StandaloneSpirv-None-10684), and naga writes one for each array.
+fn without_strides(words: &[u32]) -> Vec<u32> {
+    const HEADER: usize = 5;
+    const TYPE_ARRAY: u32 = 28;
+    const DECORATE: u32 = 71;
+    const ARRAY_STRIDE: u32 = 6;
+    let mut instructions = Vec::new();
+    let mut rest = &words[HEADER..];
+    while let Some(&first) = rest.first() {
+        let (instruction, behind) = rest.split_at((first >> 16) as usize);
+        instructions.push((first & 0xffff, instruction));
+        rest = behind;
+    }
+    let arrays = instructions.iter().filter(|(op, _)| *op == TYPE_ARRAY);
+    let arrays: HashSet<u32> = arrays.map(|(_, words)| words[1]).collect();
+    let kept = instructions.iter().filter(|(op, words)| {
+        let stride = *op == DECORATE && words[2] == ARRAY_STRIDE;
+        !(stride && arrays.contains(&words[1]))
+    });
+    let kept = kept.flat_map(|(_, words)| words.iter().copied());
+    words[..HEADER].iter().copied().chain(kept).collect()
+}
 
 pub(crate) fn written(
     module: &Module,
@@ -102,11 +130,13 @@ pub(crate) fn written(
                 ..spv::Options::default()
             };
             let words = spv::write_vec(module, info, &options, None);
-            words.map(Text::Spirv).map_err(|e| failed(chain(&e)))
+            let words = words.map_err(|e| failed(chain(&e)))?;
+            Ok(Text::Spirv(without_strides(&words)))
         }
         Target::Metal => {
             let bindings = [(0, false), (Layout::CONTROL, true)].into_iter();
-            let arenas = Arena::ALL.into_iter();
+            // Metal has no 64-bit atomics.
+            let arenas = [Arena::Fixed, Arena::Plain, Arena::Cells].into_iter();
             let arenas = arenas.map(|arena| (arena.binding(), arena != Arena::Fixed));
             let resources = bindings.chain(arenas).map(|(binding, mutable)| {
                 let target = msl::BindTarget {

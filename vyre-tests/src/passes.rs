@@ -38,6 +38,23 @@ pub mod bfs {
     }
 }
 
+/// A sum that is rounded once.
+#[wave_graph]
+pub mod exact {
+    pub struct Data {
+        #[input(per = items)]
+        x: f32,
+        #[reduce(exact_sum)]
+        sum: f32,
+        items: u32,
+    }
+
+    #[wave(range(items))]
+    fn add(x: &f32, sum: &Reduce<ExactSum<f32>>) {
+        sum.add(*x);
+    }
+}
+
 /// Lengths of shortest paths, by rounds of relaxations.
 #[wave_graph]
 pub mod sssp {

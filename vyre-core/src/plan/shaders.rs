@@ -1,8 +1,8 @@
 //! Which waves can be shaders of a target, and why not the others: `vyre-naga` makes what this table allows, and `PLAN`
 //! shows it.
 //!
-//! All three targets are asked for what each of their devices has, but for f64 on Vulkan, which most devices have
-//! ([`features`]). 64-bit atomics, which some have, are refused by name.
+//! All three targets are asked for what each of their devices has, but for f64 and 64-bit atomics on Vulkan, which most
+//! devices have ([`features`]).
 //!
 //! ```
 //! use vyre_core::plan::shaders::{Target, line, refusals};
@@ -15,7 +15,8 @@
 use crate::vir0::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
 use crate::vir0::local::locals;
 use crate::vir0::module::{
-    BufferId, Domain, FixpointId, KernelId, Mode, Program, ReduceOp, Resource, Uniform, WaveId,
+    BufferId, Domain, FixpointId, KernelId, Mode, Program, ReduceOp, Reduction, Resource, Uniform,
+    WaveId,
 };
 use crate::vir0::scalar::Scalar;
 use crate::vir0::trap::Site;
@@ -92,8 +93,8 @@ pub enum Why {
     /// An atomic on 64 bits that two atomics on its halves are not.
     #[error("needs 64-bit atomics, {}", .0.about_atomics())]
     Atomic64(Target),
-    /// A sum of floats that is rounded once.
-    #[error("adds to `{0}`, an exact sum: shaders have none yet")]
+    /// A sum of f64 that is rounded once: its 2,098 bits for each invocation are more than a workgroup has memory for.
+    #[error("adds to `{0}`, an exact sum of f64: shaders have those of f32")]
     ExactSum(String),
     /// It is in a fixpoint that each part of a graph runs by itself.
     #[error("is in `{0}`, which each part runs by itself: shaders have no parts yet")]
@@ -127,7 +128,7 @@ impl Why {
             Why::F64(_) => "f64",
             Why::F64Functions => "functions of f64",
             Why::Atomic64(_) => "64-bit atomics",
-            Why::ExactSum(_) => "exact sums",
+            Why::ExactSum(_) => "exact sums of f64",
             Why::Parts(_) => "parts",
             Why::Uniform { .. } => "a larger uniform",
             Why::Workgroup { .. } => "more workgroup memory",
@@ -138,6 +139,14 @@ impl Why {
 impl Target {
     /// Whether devices can have f64, and integers of 64 bits.
     pub const fn may_have_f64(self) -> bool {
+        match self {
+            Target::WebGpu | Target::Metal => false,
+            Target::Vulkan => true,
+        }
+    }
+
+    /// Whether devices can have 64-bit atomics on buffers, and integers of 64 bits.
+    pub const fn may_have_atomics64(self) -> bool {
         match self {
             Target::WebGpu | Target::Metal => false,
             Target::Vulkan => true,
@@ -155,7 +164,7 @@ impl Target {
     fn about_atomics(self) -> &'static str {
         match self {
             Target::WebGpu => "which WGSL does not have",
-            Target::Vulkan => "which not every Vulkan device has (shaderBufferInt64Atomics)",
+            Target::Vulkan => "which Vulkan has",
             Target::Metal => "of which MSL has only min and max, without a result",
         }
     }
@@ -204,6 +213,8 @@ enum Need {
     /// The same, of a load: where nobody updates.
     Load,
     Atomic64,
+    /// One that computes with f64.
+    AtomicF64,
 }
 
 /// What there is for each operation.
@@ -239,10 +250,8 @@ fn need(op: Op) -> Need {
         | Op::I64FromF64 => Need::F64,
         Op::AtomAdd64 | Op::AtomAnd64 | Op::AtomOr64 | Op::AtomXor64 => Need::Halves,
         Op::AtomLd64 => Need::Load,
+        Op::AtomAddF64 | Op::AtomMinF64 | Op::AtomMaxF64 => Need::AtomicF64,
         Op::AtomSt64
-        | Op::AtomAddF64
-        | Op::AtomMinF64
-        | Op::AtomMaxF64
         | Op::AtomSwap64
         | Op::AtomCas64
         | Op::AtomMinU64
@@ -404,10 +413,7 @@ fn need(op: Op) -> Need {
 /// The waves and conditions of a verified program that a target does not get: each once, in order, with the first
 /// reason.
 pub fn refusals(program: &Program, target: Target) -> Vec<Refusal> {
-    let waves = (0..program.waves.len() as u16).map(|w| Part::Wave(WaveId(w)));
-    let conditions = (0..program.fixpoints.len() as u16).map(|f| Part::Until(FixpointId(f)));
-    let parts = waves.chain(conditions);
-    parts
+    parts(program)
         .filter_map(|part| {
             let (at, why) = refused(program, target, part)?;
             let kernel = kernel_of(program, part);
@@ -457,13 +463,10 @@ fn local(program: &Program, part: Part) -> Option<FixpointId> {
     None
 }
 
-/// The word that a target does not have, and why.
-fn refused(program: &Program, target: Target, part: Part) -> Option<(usize, Why)> {
-    if let Some(f) = local(program, part) {
-        return Some((0, Why::Parts(program.fixpoints[f.index()].name.clone())));
-    }
-    let kernel = &program.kernels[kernel_of(program, part).index()];
-    let mode = |buffer: BufferId| match part {
+/// Whether a word asks for an atomic on 64 bits that two atomics on its halves are not.
+fn is_wide(program: &Program, part: Part, word: Word) -> bool {
+    let buffer = BufferId(word.resource());
+    let mode = match part {
         Part::Wave(w) => {
             let mut accesses = program.waves[w.index()].accesses.iter();
             let found = accesses.find(|a| a.resource == Resource::Buffer(buffer));
@@ -471,16 +474,62 @@ fn refused(program: &Program, target: Target, part: Part) -> Option<(usize, Why)
         }
         Part::Until(_) => None,
     };
+    match Op::from_code(word.op).map(need) {
+        Some(Need::Halves) => word.d != IMM || !matches!(mode, Some(Mode::Update(_))),
+        Some(Need::Load) => mode != Some(Mode::Read),
+        Some(Need::Atomic64 | Need::AtomicF64) => true,
+        Some(Need::Nothing | Need::F64 | Need::F64Functions) | None => false,
+    }
+}
+
+/// Every wave and every condition.
+fn parts(program: &Program) -> impl Iterator<Item = Part> {
+    let waves = (0..program.waves.len() as u16).map(|w| Part::Wave(WaveId(w)));
+    let conditions = (0..program.fixpoints.len() as u16).map(|f| Part::Until(FixpointId(f)));
+    waves.chain(conditions)
+}
+
+/// Buffers whose elements a target has to change by atomics on 64 bits, those that trade places with them included.
+pub fn wide_buffers(program: &Program, target: Target) -> BTreeSet<BufferId> {
+    let mut found = BTreeSet::new();
+    if !target.may_have_atomics64() {
+        return found;
+    }
+    for part in parts(program) {
+        let words = program.kernels[kernel_of(program, part).index()]
+            .code
+            .iter();
+        let wide = words.filter(|word| is_wide(program, part, **word));
+        found.extend(wide.map(|word| BufferId(word.resource())));
+    }
+    loop {
+        let swaps = program.fixpoints.iter().flat_map(|f| &f.swaps);
+        let more = swaps.filter(|(a, b)| found.contains(a) != found.contains(b));
+        let more: Vec<BufferId> = more.flat_map(|&(a, b)| [a, b]).collect();
+        if more.is_empty() {
+            return found;
+        }
+        found.extend(more);
+    }
+}
+
+/// The word that a target does not have, and why.
+fn refused(program: &Program, target: Target, part: Part) -> Option<(usize, Why)> {
+    if let Some(f) = local(program, part) {
+        return Some((0, Why::Parts(program.fixpoints[f.index()].name.clone())));
+    }
+    let kernel = &program.kernels[kernel_of(program, part).index()];
     for (pc, word) in kernel.code.iter().enumerate() {
         let op = Op::from_code(word.op).expect("verified code has known opcodes");
-        let buffer = BufferId(word.resource());
         let f64 = (!target.may_have_f64()).then_some(Why::F64(target));
         let why = match need(op) {
             Need::Nothing => match op {
                 Op::Reduce32 | Op::Reduce64 => {
                     let reduction = &program.reductions[usize::from(word.resource())];
                     match (reduction.op, reduction.scalar) {
-                        (ReduceOp::ExactSum, _) => Some(Why::ExactSum(reduction.name.clone())),
+                        (ReduceOp::ExactSum, Scalar::F64) => {
+                            Some(Why::ExactSum(reduction.name.clone()))
+                        }
                         (_, Scalar::F64) => f64,
                         _ => None,
                     }
@@ -488,11 +537,14 @@ fn refused(program: &Program, target: Target, part: Part) -> Option<(usize, Why)
                 _ => None,
             },
             Need::F64 => f64,
+            Need::AtomicF64 if !target.may_have_atomics64() => Some(Why::Atomic64(target)),
+            Need::AtomicF64 => f64,
             Need::F64Functions if target.may_have_f64() => Some(Why::F64Functions),
             Need::F64Functions => f64,
-            Need::Halves if word.d == IMM && matches!(mode(buffer), Some(Mode::Update(_))) => None,
-            Need::Load if mode(buffer) == Some(Mode::Read) => None,
-            Need::Halves | Need::Load | Need::Atomic64 => Some(Why::Atomic64(target)),
+            Need::Halves | Need::Load | Need::Atomic64 => {
+                let none = target.may_have_atomics64() || !is_wide(program, part, *word);
+                (!none).then_some(Why::Atomic64(target))
+            }
         };
         if let Some(why) = why {
             return Some((pc, why));
@@ -528,29 +580,35 @@ fn refused(program: &Program, target: Target, part: Part) -> Option<(usize, Why)
     None
 }
 
-/// What a device must have for the waves of a program that a target gets, by the names of its features.
+/// What a device must have for the waves of a program that a target gets, by the names of its features and limits.
 pub fn features(program: &Program, target: Target) -> Vec<&'static str> {
     let refusals = refusals(program, target);
-    let waves = (0..program.waves.len() as u16).map(|w| Part::Wave(WaveId(w)));
-    let conditions = (0..program.fixpoints.len() as u16).map(|f| Part::Until(FixpointId(f)));
-    let mut got = waves
-        .chain(conditions)
-        .filter(|&p| refusals.iter().all(|r| r.part != p));
-    let on_f64 = got.any(|part| {
-        let kernel = &program.kernels[kernel_of(program, part).index()];
-        kernel.code.iter().any(|word| match Op::from_code(word.op) {
-            Some(Op::Reduce64) => {
-                program.reductions[usize::from(word.resource())].scalar == Scalar::F64
-            }
-            Some(op) => matches!(need(op), Need::F64),
-            None => false,
-        })
-    });
-    match (target, on_f64) {
-        (Target::Vulkan, true) => vec!["shaderFloat64", "shaderInt64"],
-        (Target::Vulkan | Target::WebGpu | Target::Metal, _) => Vec::new(),
+    let mut on_f64 = false;
+    for part in parts(program).filter(|&p| refusals.iter().all(|r| r.part != p)) {
+        for word in &program.kernels[kernel_of(program, part).index()].code {
+            let op = Op::from_code(word.op).expect("verified code has known opcodes");
+            on_f64 |= match (op, need(op)) {
+                (Op::Reduce64, _) => {
+                    program.reductions[usize::from(word.resource())].scalar == Scalar::F64
+                }
+                (_, need) => matches!(need, Need::F64 | Need::AtomicF64),
+            };
+        }
+    }
+    let wide = !wide_buffers(program, target).is_empty();
+    let of = |needed: bool, names: &'static [&'static str]| names.iter().filter(move |_| needed);
+    match target {
+        Target::WebGpu | Target::Metal => Vec::new(),
+        Target::Vulkan => of(on_f64, &["shaderFloat64"])
+            .chain(of(on_f64 || wide, &["shaderInt64"]))
+            .chain(of(wide, &["shaderBufferInt64Atomics", FIVE_BUFFERS]))
+            .copied()
+            .collect(),
     }
 }
+
+/// A limit that is more than the standard guarantees: a storage buffer for 64-bit atomics comes beside the others.
+pub const FIVE_BUFFERS: &str = "maxPerStageDescriptorStorageBuffers of 5";
 
 /// Invocations of a workgroup.
 pub const WORKGROUP: u32 = 64;
@@ -588,11 +646,24 @@ pub fn reduced(program: &Program, wave: WaveId) -> BTreeSet<u16> {
     updates.map(|w| w.resource()).collect()
 }
 
+/// Words of an exact sum of f32 that is not rounded yet.
+pub const EXACT_WORDS: u32 = 11;
+
+/// Words of an invocation's part of a reduction.
+pub fn part_words(reduction: &Reduction) -> u32 {
+    match reduction.op {
+        ReduceOp::ExactSum => EXACT_WORDS,
+        ReduceOp::Sum | ReduceOp::Min | ReduceOp::Max | ReduceOp::Or | ReduceOp::And => {
+            reduction.scalar.rows().into()
+        }
+    }
+}
+
 /// Words that an invocation has to tell its workgroup: a fault, and its part of each reduction.
 pub fn record_words(program: &Program, wave: WaveId) -> u32 {
     let reductions = reduced(program, wave).into_iter();
-    let words = reductions.map(|r| program.reductions[usize::from(r)].scalar.rows());
-    FAULT_WORDS + words.map(u32::from).sum::<u32>()
+    let words = reductions.map(|r| part_words(&program.reductions[usize::from(r)]));
+    FAULT_WORDS + words.sum::<u32>()
 }
 
 /// Whether a float's text says the same everywhere: naga refuses others as literals, or drivers may drop them.

@@ -1,7 +1,7 @@
 //! What each word is: the half of a body that is as long as the table of instructions.
 
 use super::{Body, Flow};
-use crate::helpers::{Double, Helper, Update, float_of_word};
+use crate::helpers::{Double, Float, FloatOp, Helper, Update, WideOp, WideUpdate, float_of_word};
 use crate::ir::{Fun, Own, Value};
 use crate::layout::{Arena, Held, Kind, Piece, plain_name, words_of};
 use naga::{AtomicFunction, BinaryOperator as Bin, MathFunction as Math};
@@ -217,13 +217,18 @@ impl Body<'_, '_, '_> {
         self.f.at(base, at)
     }
 
-    /// A pointer to a word of a buffer's element, whose index is checked.
+    /// The word of a buffer's element, whose index is checked, or its number in the buffer of 64-bit atomics.
     fn cell(&mut self, pc: usize, w: Word) -> (Value, Arena) {
         let buffer = BufferId(w.resource());
         let arena = self.f.m.layout.arena(buffer);
         let index = self.get32(w.a, w);
         let len = self.f.param(self.f.m.layout.length(Kind::Buffer, buffer.0));
         self.in_bounds(pc, index, len);
+        if arena == Arena::Wide {
+            let first = self.f.param(self.f.m.layout.at(Piece::Buffer(buffer.0)));
+            let first = self.f.with(Bin::ShiftRight, first, 1);
+            return (self.f.sum(first, index), arena);
+        }
         let words = words_of(self.program.buffers[buffer.index()].scalar);
         let at = self.offset(Piece::Buffer(buffer.0), index, words);
         (at, arena)
@@ -249,6 +254,12 @@ impl Body<'_, '_, '_> {
     fn load_words(&mut self, pc: usize, w: Word, words: u32) {
         let name = self.program.buffers[usize::from(w.resource())].name.clone();
         let (at, arena) = self.cell(pc, w);
+        if arena == Arena::Wide {
+            let value = self.f.call(Helper::Wide(WideOp::Load), &[at]);
+            self.called(pc, value, &name);
+            self.set64(w.d, value);
+            return;
+        }
         for half in 0..words {
             let at = if half == 0 { at } else { self.f.plus(at, half) };
             let pointer = self.f.memory(arena, at);
@@ -259,6 +270,11 @@ impl Body<'_, '_, '_> {
     }
 
     fn store_words(&mut self, at: Value, arena: Arena, values: &[Value]) {
+        if let (Arena::Wide, &[low, high]) = (arena, values) {
+            let value = self.f.pair(low, high);
+            self.f.act(Helper::Wide(WideOp::Store), &[at, value]);
+            return;
+        }
         for (half, &value) in (0..).zip(values) {
             let at = if half == 0 { at } else { self.f.plus(at, half) };
             let pointer = self.f.memory(arena, at);
@@ -289,8 +305,19 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// An update of both halves, whose result nobody looks at.
-    fn atomic_halves(&mut self, pc: usize, w: Word, fun: AtomicFunction) {
+    /// An atomic on 64 bits.
+    fn atomic_wide(&mut self, pc: usize, w: Word, op: WideOp) {
+        let value = self.get64(w.b, w);
+        let (at, _) = self.cell(pc, w);
+        let old = self.f.call(Helper::Wide(op), &[at, value]);
+        self.set64(w.d, old);
+    }
+
+    /// One that is two, on both halves, where no other is asked of the buffer: nobody looks at the result.
+    fn atomic_halves(&mut self, pc: usize, w: Word, (fun, wide): (AtomicFunction, WideOp)) {
+        if self.f.m.layout.arena(BufferId(w.resource())) == Arena::Wide {
+            return self.atomic_wide(pc, w, wide);
+        }
         let (low, high) = self.get_halves(w.b, w);
         let (at, arena) = self.cell(pc, w);
         let pointer = self.f.memory(arena, at);
@@ -365,6 +392,10 @@ impl Body<'_, '_, '_> {
     fn reduce(&mut self, w: Word, value: &[Value]) {
         let id = w.resource();
         let reduction = &self.program.reductions[usize::from(id)];
+        if reduction.op == ReduceOp::ExactSum {
+            self.f.act(Helper::AddExact(id), value);
+            return;
+        }
         let own: Vec<Value> = (0..value.len() as u32)
             .map(|half| {
                 let bits = reduction.op.identity(reduction.scalar) >> (32 * half);
@@ -627,9 +658,9 @@ impl Body<'_, '_, '_> {
                 let value = self.floats(w, Bin::Divide);
                 self.put_float(w, value);
             }
-            Op::RemF32 => self.helper(w, Helper::RemainderF32),
-            Op::MinF32 => self.helper(w, Helper::MinF32),
-            Op::MaxF32 => self.helper(w, Helper::MaxF32),
+            Op::RemF32 => self.helper(w, Helper::Float(Float::F32, FloatOp::Remainder)),
+            Op::MinF32 => self.helper(w, Helper::Float(Float::F32, FloatOp::Min)),
+            Op::MaxF32 => self.helper(w, Helper::Float(Float::F32, FloatOp::Max)),
             Op::FmaF32 => {
                 let operands = [w.a, w.b, w.third()].map(|byte| {
                     let word = self.get32(byte, w);
@@ -643,7 +674,7 @@ impl Body<'_, '_, '_> {
             Op::CeilF32 => self.float_math(w, Math::Ceil),
             Op::RoundF32 => {
                 let a = self.get32(w.a, w);
-                let value = self.f.call(Helper::RoundF32, &[a]);
+                let value = self.f.call(Helper::Float(Float::F32, FloatOp::Round), &[a]);
                 self.put(w, value);
             }
             Op::TruncF32 => self.float_math(w, Math::Trunc),
@@ -722,13 +753,13 @@ impl Body<'_, '_, '_> {
                 let value = self.f.call(helper, &[a]);
                 self.put(w, value);
             }
-            Op::U32FromF32 => self.integer_of_float(w, Helper::U32FromF32),
-            Op::I32FromF32 => self.integer_of_float(w, Helper::I32FromF32),
+            Op::U32FromF32 => self.integer_of_float(w, Helper::Float(Float::F32, FloatOp::ToU32)),
+            Op::I32FromF32 => self.integer_of_float(w, Helper::Float(Float::F32, FloatOp::ToI32)),
             Op::U64FromF32 | Op::I64FromF32 => {
                 let a = self.get32(w.a, w);
                 let helper = match op(&w) == Op::U64FromF32 {
-                    true => Helper::U64FromF32,
-                    false => Helper::I64FromF32,
+                    true => Helper::Float(Float::F32, FloatOp::ToU64),
+                    false => Helper::Float(Float::F32, FloatOp::ToI64),
                 };
                 let value = self.f.call(helper, &[a]);
                 self.set64(w.d, value);
@@ -794,10 +825,10 @@ impl Body<'_, '_, '_> {
             Op::AtomAnd32 => self.atomic(pc, w, AtomicFunction::And),
             Op::AtomOr32 => self.atomic(pc, w, AtomicFunction::InclusiveOr),
             Op::AtomXor32 => self.atomic(pc, w, AtomicFunction::ExclusiveOr),
-            Op::AtomAdd64 => self.atomic_halves(pc, w, AtomicFunction::Add),
-            Op::AtomAnd64 => self.atomic_halves(pc, w, AtomicFunction::And),
-            Op::AtomOr64 => self.atomic_halves(pc, w, AtomicFunction::InclusiveOr),
-            Op::AtomXor64 => self.atomic_halves(pc, w, AtomicFunction::ExclusiveOr),
+            Op::AtomAdd64 => self.atomic_halves(pc, w, (AtomicFunction::Add, WideOp::Add)),
+            Op::AtomAnd64 => self.atomic_halves(pc, w, (AtomicFunction::And, WideOp::And)),
+            Op::AtomOr64 => self.atomic_halves(pc, w, (AtomicFunction::InclusiveOr, WideOp::Or)),
+            Op::AtomXor64 => self.atomic_halves(pc, w, (AtomicFunction::ExclusiveOr, WideOp::Xor)),
 
             Op::Push => {
                 let (node, nodes) = (self.get32(w.a, w), self.nodes());
@@ -867,19 +898,19 @@ impl Body<'_, '_, '_> {
             Op::SubF64 => self.pair_helper(w, Helper::Double(Double::Sub)),
             Op::MulF64 => self.pair_helper(w, Helper::Double(Double::Mul)),
             Op::DivF64 => self.pair_helper(w, Helper::Double(Double::Div)),
-            Op::RemF64 => self.pair_helper(w, Helper::Double(Double::Remainder)),
-            Op::MinF64 => self.pair_helper(w, Helper::Double(Double::Min)),
-            Op::MaxF64 => self.pair_helper(w, Helper::Double(Double::Max)),
+            Op::RemF64 => self.pair_helper(w, Helper::Float(Float::F64, FloatOp::Remainder)),
+            Op::MinF64 => self.pair_helper(w, Helper::Float(Float::F64, FloatOp::Min)),
+            Op::MaxF64 => self.pair_helper(w, Helper::Float(Float::F64, FloatOp::Max)),
             Op::FmaF64 => {
                 let operands = [w.a, w.b, w.third()].map(|byte| self.get64(byte, w));
                 let value = self.f.call(Helper::Double(Double::Fma), &operands);
                 self.set64(w.d, value);
             }
-            Op::SqrtF64 => self.double_math(w, Double::Sqrt),
-            Op::FloorF64 => self.double_math(w, Double::Floor),
-            Op::CeilF64 => self.double_math(w, Double::Ceil),
-            Op::RoundF64 => self.double_math(w, Double::Round),
-            Op::TruncF64 => self.double_math(w, Double::Trunc),
+            Op::SqrtF64 => self.pair_of_pair(w, Helper::Double(Double::Sqrt)),
+            Op::FloorF64 => self.pair_of_pair(w, Helper::Double(Double::Floor)),
+            Op::CeilF64 => self.pair_of_pair(w, Helper::Double(Double::Ceil)),
+            Op::RoundF64 => self.pair_of_pair(w, Helper::Float(Float::F64, FloatOp::Round)),
+            Op::TruncF64 => self.pair_of_pair(w, Helper::Double(Double::Trunc)),
             Op::EqF64 => self.less64(w, Helper::Double(Double::Equal), false),
             Op::NeF64 => self.less64(w, Helper::Double(Double::NotEqual), false),
             Op::LtF64 => self.less64(w, Helper::Double(Double::Less), false),
@@ -887,27 +918,35 @@ impl Body<'_, '_, '_> {
             Op::F64FromF32 => self.double_of_word(w, Double::FromF32),
             Op::F64FromU32 => self.double_of_word(w, Double::FromU32),
             Op::F64FromI32 => self.double_of_word(w, Double::FromI32),
-            Op::F64FromU64 => self.double_math(w, Double::FromU64),
-            Op::F64FromI64 => self.double_math(w, Double::FromI64),
-            Op::U64FromF64 => self.double_math(w, Double::ToU64),
-            Op::I64FromF64 => self.double_math(w, Double::ToI64),
-            Op::F32FromF64 => self.word_of_double(w, Double::ToF32),
-            Op::U32FromF64 => self.word_of_double(w, Double::ToU32),
-            Op::I32FromF64 => self.word_of_double(w, Double::ToI32),
+            Op::F64FromU64 => self.pair_of_pair(w, Helper::Double(Double::FromU64)),
+            Op::F64FromI64 => self.pair_of_pair(w, Helper::Double(Double::FromI64)),
+            Op::U64FromF64 => self.pair_of_pair(w, Helper::Float(Float::F64, FloatOp::ToU64)),
+            Op::I64FromF64 => self.pair_of_pair(w, Helper::Float(Float::F64, FloatOp::ToI64)),
+            Op::F32FromF64 => self.word_of_pair(w, Helper::Double(Double::ToF32)),
+            Op::U32FromF64 => self.word_of_pair(w, Helper::Float(Float::F64, FloatOp::ToU32)),
+            Op::I32FromF64 => self.word_of_pair(w, Helper::Float(Float::F64, FloatOp::ToI32)),
 
-            Op::ExpF64
-            | Op::LnF64
-            | Op::SinF64
-            | Op::CosF64
-            | Op::AtomAddF64
-            | Op::AtomMinF64
-            | Op::AtomMaxF64
-            | Op::AtomSwap64
-            | Op::AtomCas64
-            | Op::AtomMinU64
-            | Op::AtomMinI64
-            | Op::AtomMaxU64
-            | Op::AtomMaxI64 => unreachable!("the table refuses waves with these"),
+            Op::AtomSwap64 => self.atomic_wide(pc, w, WideOp::Swap),
+            Op::AtomMinU64 => self.atomic_wide(pc, w, WideOp::Min),
+            Op::AtomMaxU64 => self.atomic_wide(pc, w, WideOp::Max),
+            Op::AtomMinI64 => self.atomic_wide(pc, w, WideOp::Update(WideUpdate::MinI64)),
+            Op::AtomMaxI64 => self.atomic_wide(pc, w, WideOp::Update(WideUpdate::MaxI64)),
+            Op::AtomAddF64 => self.atomic_wide(pc, w, WideOp::Update(WideUpdate::AddF64)),
+            Op::AtomMinF64 => self.atomic_wide(pc, w, WideOp::Update(WideUpdate::MinF64)),
+            Op::AtomMaxF64 => self.atomic_wide(pc, w, WideOp::Update(WideUpdate::MaxF64)),
+            Op::AtomCas64 => {
+                let (expected, value) = (self.get64(w.b, w), self.get64(w.third(), w));
+                let (at, _) = self.cell(pc, w);
+                let helper = Helper::Wide(WideOp::CompareExchange);
+                let done = self.f.call(helper, &[at, value, expected]);
+                if w.d != IMM {
+                    self.put(w, done);
+                }
+            }
+
+            Op::ExpF64 | Op::LnF64 | Op::SinF64 | Op::CosF64 => {
+                unreachable!("the table refuses waves with these")
+            }
 
             Op::If => return Flow::If,
             Op::Loop => return Flow::Loop,
@@ -937,9 +976,9 @@ impl Body<'_, '_, '_> {
         Flow::On
     }
 
-    fn double_math(&mut self, w: Word, double: Double) {
+    fn pair_of_pair(&mut self, w: Word, helper: Helper) {
         let a = self.get64(w.a, w);
-        let value = self.f.call(Helper::Double(double), &[a]);
+        let value = self.f.call(helper, &[a]);
         self.set64(w.d, value);
     }
 
@@ -949,9 +988,9 @@ impl Body<'_, '_, '_> {
         self.set64(w.d, value);
     }
 
-    fn word_of_double(&mut self, w: Word, double: Double) {
+    fn word_of_pair(&mut self, w: Word, helper: Helper) {
         let a = self.get64(w.a, w);
-        let value = self.f.call(Helper::Double(double), &[a]);
+        let value = self.f.call(helper, &[a]);
         self.put(w, value);
     }
 
@@ -1004,7 +1043,7 @@ impl Body<'_, '_, '_> {
     }
 }
 
-/// A reduction's total with a value taken in: halves.
+/// A reduction's total with another taken in: halves, or the words of an exact sum.
 pub(crate) fn combine(
     f: &mut Fun<'_, '_>,
     (op, scalar): (ReduceOp, Scalar),
@@ -1026,18 +1065,19 @@ pub(crate) fn combine(
     };
     let (a, b) = (total[0], value[0]);
     match (op, scalar) {
+        (ReduceOp::ExactSum, _) => f.exact_sum(total, value),
         (ReduceOp::Or, _) | (ReduceOp::Sum | ReduceOp::Max, Scalar::Bool) => {
             bits(f, Bin::InclusiveOr)
         }
         (ReduceOp::And, _) | (ReduceOp::Min, Scalar::Bool) => bits(f, Bin::And),
         (ReduceOp::Sum | ReduceOp::Min | ReduceOp::Max, Scalar::F64) => {
             let (a, b) = whole(f);
-            let double = match op {
-                ReduceOp::Sum => Double::Add,
-                ReduceOp::Min => Double::Min,
-                _ => Double::Max,
+            let helper = match op {
+                ReduceOp::Sum => Helper::Double(Double::Add),
+                ReduceOp::Min => Helper::Float(Float::F64, FloatOp::Min),
+                _ => Helper::Float(Float::F64, FloatOp::Max),
             };
-            let value = f.call(Helper::Double(double), &[a, b]);
+            let value = f.call(helper, &[a, b]);
             parts(f, value)
         }
         (ReduceOp::Sum, _) if wide => {
@@ -1068,12 +1108,15 @@ pub(crate) fn combine(
             vec![f.with(Bin::And, sum, 255)]
         }
         (ReduceOp::Sum, _) => vec![f.sum(a, b)],
-        (ReduceOp::Min, Scalar::F32) => vec![f.call(Helper::MinF32, &[a, b])],
-        (ReduceOp::Max, Scalar::F32) => vec![f.call(Helper::MaxF32, &[a, b])],
+        (ReduceOp::Min, Scalar::F32) => {
+            vec![f.call(Helper::Float(Float::F32, FloatOp::Min), &[a, b])]
+        }
+        (ReduceOp::Max, Scalar::F32) => {
+            vec![f.call(Helper::Float(Float::F32, FloatOp::Max), &[a, b])]
+        }
         (ReduceOp::Min, Scalar::I32) => vec![f.signed_math(Math::Min, a, b)],
         (ReduceOp::Max, Scalar::I32) => vec![f.signed_math(Math::Max, a, b)],
         (ReduceOp::Min, _) => vec![f.math(Math::Min, &[a, b])],
         (ReduceOp::Max, _) => vec![f.math(Math::Max, &[a, b])],
-        (ReduceOp::ExactSum, _) => unreachable!("the table refuses exact sums"),
     }
 }

@@ -2,41 +2,19 @@
 //!
 //! `cargo run -p vyre-naga --example portable -- bfs --export /tmp/bfs`
 
+mod passes;
+
 use clap::Parser;
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use vyre_naga::{File, Options, export, lines};
 
-/// The other examples, whose passes are theirs.
-macro_rules! examples {
-    ($($name:ident $path:literal;)*) => {$(
-        #[path = $path]
-        #[allow(dead_code, unreachable_pub, missing_docs, reason = "an example's own crate, as a module")]
-        mod $name;
-    )*};
-}
-
-examples! {
-    bellman_ford "../../examples/examples/bellman_ford.rs";
-    betweenness "../../examples/examples/betweenness.rs";
-    bitonic "../../examples/examples/bitonic.rs";
-    dfa "../../examples/examples/dfa.rs";
-    dominators "../../examples/examples/dominators.rs";
-    kcore "../../examples/examples/kcore.rs";
-    mis "../../examples/examples/mis.rs";
-    msf "../../examples/examples/msf.rs";
-    reachability "../../examples/examples/reachability.rs";
-    scc "../../examples/examples/scc.rs";
-    sssp "../../examples/examples/sssp.rs";
-    taint "../../examples/examples/taint.rs";
-}
-
 /// Which target gets which pass, and its shaders as files
 #[derive(Parser)]
 #[command(name = "portable")]
 struct Portable {
-    /// The pass, by the name of its module; all of them without it
+    /// The pass, by the name of its module or by its id; all of them without it
     pass: Option<String>,
     /// Write shaders and plans to this folder, a folder for each target
     #[arg(long, value_name = "DIR", requires = "pass")]
@@ -58,17 +36,21 @@ fn main() -> ExitCode {
 }
 
 fn run(asked: &Portable) -> Result<(), Box<dyn std::error::Error>> {
-    let mut found = false;
-    for pass in vyre::passes() {
-        let program = pass.plan().program();
-        if asked
-            .pass
-            .as_ref()
-            .is_some_and(|name| *name != program.name)
-        {
-            continue;
+    let passes = vyre::passes();
+    let wanted = passes.iter().filter(|pass| match &asked.pass {
+        Some(name) => *name == pass.plan().program().name || *name == pass.manifest().id,
+        None => true,
+    });
+    let wanted: Vec<_> = wanted.collect();
+    match (&asked.pass, wanted.len()) {
+        (Some(name), 0) => return Err(format!("there is no pass `{name}`").into()),
+        (Some(name), 2..) if asked.export.is_some() => {
+            return Err(format!("several passes are called `{name}`: give one by its id").into());
         }
-        found = true;
+        _ => {}
+    }
+    for pass in wanted {
+        let program = pass.plan().program();
         println!("{} ({})", program.name, pass.manifest().id);
         for line in lines(&program).lines() {
             println!("    {line}");
@@ -88,8 +70,5 @@ fn run(asked: &Portable) -> Result<(), Box<dyn std::error::Error>> {
             println!("not for {target}: {refusal}");
         }
     }
-    match (&asked.pass, found) {
-        (Some(name), false) => Err(format!("there is no pass `{name}`").into()),
-        _ => Ok(()),
-    }
+    Ok(())
 }
