@@ -20,7 +20,7 @@ use std::time::Duration;
 use vyre_core::dsl::columns::SliceMut;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::session::{Counters, Profile, Readback};
-use vyre_core::plan::show::loops_text;
+use vyre_core::plan::show::{loops_text, results_text};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::Args;
 use vyre_core::run::backend::{Executor, Opening, Progress, Resident};
@@ -528,11 +528,14 @@ impl<P: Pass> Session<P> {
     }
 
     /// The last decisions, readable; with the time of each wave, where [`set_wave_times`](Session::set_wave_times)
-    /// asked for it, with the loops in bodies, as `PLAN` shows them, and with what runs take on each of several sides
-    /// ([`sides`](Session::sides)).
+    /// asked for it, with the loops in bodies, as `PLAN` shows them, with the results that are not proven to be the same
+    /// in every run, and with what runs take on each of several sides ([`sides`](Session::sides)).
     pub fn explain(&self) -> impl fmt::Display + '_ {
         let mut bottom = self.loops();
         let runtime = self.sides.runtime();
+        if !self.decider.decisions.is_empty() {
+            bottom += &results_text(&self.program);
+        }
         if let (Some(why), false) = (runtime.why(), self.decider.decisions.is_empty()) {
             let _infallible = writeln!(bottom, "backend   {}: {why}", self.backend());
         }
@@ -574,7 +577,7 @@ impl<P: Pass> Session<P> {
     /// is dense and takes all threads. It is off by default. The session stays on its side until all was tried.
     ///
     /// No choice changes a result. On a GPU the order of items depends on both numbers, so nothing is tried for passes
-    /// whose result is open ([`Agreement::Open`]).
+    /// whose result is open ([`Agreement::Open`]), whatever they claim.
     pub fn set_autotune(&mut self, on: bool) {
         let open = matches!(self.program.agreement, Agreement::Open(_));
         self.decider.tuner = on.then(|| Tuner::new(self.executor.limits(), open));

@@ -26,6 +26,7 @@ use vyre_core::run::args::TopologyArgs;
 use vyre_core::run::backend::{Executor, Opening};
 use vyre_core::run::pass::Pass;
 use vyre_core::vir0::module::{Agreement, Program};
+use vyre_core::vir0::results::are_settled;
 use vyre_core::vir0::sizes::Sizes;
 
 /// A side of a session: [`Session::sides`](crate::Session::sides).
@@ -213,6 +214,8 @@ impl Sides {
             agreement: match program.agreement {
                 Agreement::Bits => Alike::All,
                 Agreement::Result(_) => Alike::Result,
+                // What is claimed counts as the result, and not for rounds.
+                Agreement::Open(_) if are_settled(program) => Alike::Result,
                 Agreement::Open(_) => Alike::Nothing,
             },
             thresholds: None,

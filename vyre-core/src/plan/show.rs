@@ -15,6 +15,7 @@ use crate::vir0::module::{
     MAX_ROUNDS, Mode, Parts, Program, Proviso, Reason, ReduceOp, Resource, Role, ScalarId,
     ScalarParam, Step, TopologyId, UpdateOp, Wave, WaveId, Width, row_words,
 };
+use crate::vir0::results::{Standing, results};
 use crate::vir0::scalar::Scalar;
 use crate::vir0::sizes::Sizes;
 use crate::vir0::trap::Site;
@@ -179,8 +180,30 @@ fn show_agreement(p: &Program, f: &mut String) -> fmt::Result {
             for reason in reasons {
                 writeln!(f, "  {}", because(p, reason))?;
             }
+            for given in results(p) {
+                if let Standing::Claimed(why) = given.standing {
+                    writeln!(f, "  claimed: every run gives {} alike: {why}", given.name)?;
+                }
+            }
             Ok(())
         }
+    }
+}
+
+/// Of a pass whose result is open, a line that says of each result that is not proven whether it is claimed; nothing of
+/// other passes.
+pub fn results_text(p: &Program) -> String {
+    let Agreement::Open(_) = p.agreement else {
+        return String::new();
+    };
+    let given = results(p).into_iter();
+    let not_proven = given.filter(|given| given.standing != Standing::Proven);
+    let each: Vec<String> = not_proven
+        .map(|given| format!("{} {}", given.name, given.standing))
+        .collect();
+    match each.is_empty() {
+        true => format!("result    {}\n", class(p)),
+        false => format!("result    {}: {}\n", class(p), each.join(", ")),
     }
 }
 

@@ -16,7 +16,7 @@
 use crate::vir0::fingerprint::{Fingerprint, fnv1a};
 use crate::vir0::isa::Word;
 use crate::vir0::length::{Length, LengthOp, Term};
-use crate::vir0::manifest::{Manifest, Measured, Proof, Stale};
+use crate::vir0::manifest::{Claim, Manifest, Measured, Proof, Stale};
 use crate::vir0::module::{
     Access, Agreement, Buffer, BufferId, Constant, ConstantId, Domain, Extent, Fixpoint,
     FixpointId, Frontier, FrontierId, ItemRows, Kernel, KernelId, Least, LengthId, List, ListId,
@@ -627,7 +627,8 @@ structs! {
     Access { resource, mode }
     Wave { name, kernel, domain, accesses, fixpoint, after }
     Fixpoint { name, parent, until, condition, max_rounds, swaps, after, site }
-    Manifest { id, title, unproven, min_frontier_items, min_reuse, min_readback_bytes, speedup_bps, mandatory, evidence, program_hash, proof, stale, max_nodes, max_edges, budget_bytes }
+    Manifest { id, title, unproven, min_frontier_items, min_reuse, min_readback_bytes, speedup_bps, mandatory, evidence, program_hash, proof, stale, max_nodes, max_edges, budget_bytes, claims }
+    Claim { result, reason }
     Proof { samples, min_speedup_bps, max_speedup_bps, constants_hash, measured, rival }
     Site { file, line, column }
     Least { fixpoint, provisos }

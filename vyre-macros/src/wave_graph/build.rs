@@ -1,6 +1,7 @@
 //! From a graph to a verified program: its bodies are compiled, ordered, scheduled and encoded.
 
 use super::check::{self, Fields, Slot, Sweep};
+use super::claims;
 use super::domain::DomainArgs;
 use super::graph::{FixpointArgs, Graph, MaxRounds, Origin, Piece, renamed_expr};
 use super::local;
@@ -366,6 +367,9 @@ impl Builder<'_, '_> {
     fn assemble(&mut self, fields: &Fields<'_>, parsed: bool) -> Option<Vec<u8>> {
         let graph = self.graph;
         self.program.lengths = self.tables.lengths();
+        if graph.has_data {
+            claims::check(graph, fields, &self.program, self.report);
+        }
         let internal = |what: &dyn std::fmt::Display, at: Span, report: &mut Report| {
             report.error_help(
                 at,
@@ -518,6 +522,10 @@ impl Builder<'_, '_> {
             .collect();
         room::limit(program, &bodies, &named);
         if graph.options.deterministic && !self.is_determined() {
+            return None;
+        }
+        self.program.manifest.claims = claims::kept(graph, fields, &self.program, self.report);
+        if !self.report.is_empty() {
             return None;
         }
         let program = &mut self.program;

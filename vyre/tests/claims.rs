@@ -1,0 +1,350 @@
+//! What authors claim of their passes: where it is kept and shown, and what a session makes of it.
+
+#![allow(
+    missing_docs,
+    reason = "modules of tests, whose passes are public only to be like a user's"
+)]
+
+use std::sync::Mutex;
+use std::time::Duration;
+use vyre::FusedSession;
+use vyre::core::vir0::module::Agreement;
+use vyre::core::vir0::results::{are_settled, results};
+use vyre::prelude::*;
+use vyre_tests::graphs::random_graph;
+
+/// Distances whose rounds are limited, which is more than anything proves.
+#[wave_graph]
+#[pass(
+    id = "claims.steps",
+    unproven,
+    same_result(dist = "the rounds are enough for every shortest path")
+)]
+pub mod steps {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node, init = u32::MAX)]
+        dist: u32,
+        #[reduce(or)]
+        changed: bool,
+        #[output(per = node)]
+        indegree: u32,
+        rounds: u32,
+    }
+
+    #[wave(once)]
+    fn begin(dist: &Buf<Atomic<u32>>) {
+        dist[0].store(0);
+    }
+
+    #[wave(edges(graph))]
+    fn count(e: Edge, indegree: &Buf<Atomic<u32>>) {
+        indegree[e.dst].fetch_add(1);
+    }
+
+    #[fixpoint(after(begin), until(round + 1 == rounds), max_rounds = 1_000)]
+    mod turns {
+        #[wave(edges(graph))]
+        fn relax(e: Edge, dist: &Buf<Atomic<u32>>) {
+            let far = dist[e.src].load();
+            if far < u32::MAX {
+                dist[e.dst].fetch_min(far + 1);
+            }
+        }
+    }
+
+    #[wave(once, after(turns))]
+    fn look(dist: &Buf<u32>, changed: &Reduce<Or<bool>>) {
+        changed.or(dist[0] > 0);
+    }
+}
+
+fn shown(program: &vyre::core::vir0::module::Program) -> Vec<String> {
+    let all = results(program).into_iter();
+    all.map(|given| format!("{} {}", given.name, given.standing))
+        .collect()
+}
+
+#[test]
+fn results_are_proven_claimed_or_open_one_by_one() {
+    let program = steps::PLAN.program();
+    assert!(matches!(program.agreement, Agreement::Open(_)));
+    // What is changed, and what is read off it; not what other waves do.
+    assert_eq!(
+        shown(&program),
+        [
+            "dist claimed (the rounds are enough for every shortest path)",
+            "indegree proven",
+            "changed open",
+        ]
+    );
+    assert!(!are_settled(&program));
+    let plan = steps::PLAN.to_string();
+    assert!(
+        plan.starts_with("pass claims.steps (open result: "),
+        "{plan}"
+    );
+    assert!(
+        plan.contains("\n  claimed: every run gives dist alike: the rounds are enough for every shortest path\n"),
+        "{plan}"
+    );
+}
+
+/// Claims all that is open.
+#[wave_graph]
+#[pass(
+    unproven,
+    same_result(
+        parent = "each node has one edge that leads to it",
+        order = "one node after the other",
+        last = "as `parent`"
+    )
+)]
+pub mod path {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node, init = u32::MAX)]
+        parent: u32,
+        #[output(per = node)]
+        degree: u32,
+        #[list(capacity = node, output)]
+        order: List<u32>,
+        #[reduce(max)]
+        last: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn choose(e: Edge, parent: &Buf<Atomic<u32>>, last: &Reduce<Max<u32>>) {
+        let mut hash = e.index;
+        for k in 0..64u32 {
+            hash = (hash ^ (hash >> 3)) + (k & 5);
+        }
+        if parent[e.dst].compare_exchange(u32::MAX, e.src) && hash != 7 {
+            last.max(e.dst);
+        }
+    }
+
+    #[wave(nodes)]
+    fn measure(v: Node, graph: &Csr, degree: &mut u32) {
+        *degree = graph.degree(v);
+    }
+
+    #[wave(once)]
+    fn note(order: &Append<u32>) {
+        order.append(3);
+    }
+}
+
+/// A run takes a millisecond natively and a second elsewhere, by the clock that sessions choose sides by.
+fn slow_first() -> Runtime {
+    let turned = Mutex::new(Duration::ZERO);
+    let among = Runtime::among(Runtime::vir0(), [Runtime::native()]);
+    among.with_clock(move |backend| {
+        let mut now = turned.lock().expect("nothing panics under it");
+        *now += match backend {
+            "native" => Duration::from_millis(1),
+            _ => Duration::from_secs(1),
+        };
+        *now
+    })
+}
+
+#[test]
+fn sessions_change_sides_where_all_is_proven_or_claimed() {
+    let program = path::PLAN.program();
+    assert!(matches!(program.agreement, Agreement::Open(_)));
+    assert!(are_settled(&program), "{:?}", shown(&program));
+    assert_eq!(shown(&program)[1], "degree proven");
+    let graph = random_graph(500, 4_000);
+    let mut session = path::Session::new(&slow_first(), &graph).expect("opens");
+    let run = |session: &mut path::Session| session.run(path::Run {}).expect("runs").report;
+    let backends: Vec<&str> = (0..4).map(|_| run(&mut session).backend).collect();
+    assert_eq!(backends, ["vir0", "native", "native", "native"]);
+    let text = session.explain().to_string();
+    let line = "\nresult    open result: parent claimed (each node has one edge that leads to it), \
+                order claimed (one node after the other), last claimed (as `parent`)\n";
+    assert!(text.contains(line), "{text}");
+    // Rounds, and so items, are not part of a claim.
+    assert!(text.contains(" a run, "), "{text}");
+    assert!(!text.contains("; stays"), "{text}");
+
+    // One result that nobody claims is enough to stay.
+    let mut session = steps::Session::new(&slow_first(), &graph).expect("opens");
+    for _ in 0..4 {
+        let out = session.run(steps::Run { rounds: 9 }).expect("runs");
+        assert_eq!(out.report.backend, "vir0");
+    }
+    let text = session.explain().to_string();
+    assert!(text.contains("; stays, "), "{text}");
+}
+
+#[kernel]
+#[pass(unproven, same_result(out = "all store one value"))]
+fn marked(i: Index, out: &Buf<Atomic<u32>>) {
+    out[0].store((i | 1) / (i | 1));
+}
+
+#[test]
+fn kernels_have_claims_too() {
+    let all = vyre::passes();
+    let found = all.iter().find(|pass| pass.manifest().id == "marked");
+    let claims = found.expect("it is in this binary").manifest().claims;
+    assert_eq!(claims.len(), 1);
+    let mut out = [7];
+    marked::run(&Runtime::vir0(), 5, &mut out).expect("runs");
+    assert_eq!(out, [1]);
+}
+
+/// Searches twice: once in fields of its own, and once in one that is looked at here as well.
+#[wave_graph]
+mod twice {
+    #[include(graph = graph, rounds = rounds)]
+    use super::steps;
+    #[include(graph = graph, rounds = rounds, dist = away, after(mix))]
+    use super::steps as again;
+
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node, init = u32::MAX)]
+        away: u32,
+        #[output(per = node)]
+        copy: u32,
+        rounds: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn mix(e: Edge, away: &Buf<Atomic<u32>>) {
+        if e.src > 9 {
+            away[e.dst].store(e.src);
+        }
+    }
+
+    #[wave(nodes, after(again))]
+    fn copy(v: Node, away: &Buf<u32>, copy: &mut u32) {
+        *copy = away[v];
+    }
+}
+
+/// Includes what has claims by way of another one.
+#[wave_graph]
+mod outer {
+    #[include(graph = graph, rounds = rounds)]
+    pub(crate) use super::inner;
+
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        rounds: u32,
+    }
+}
+
+#[wave_graph]
+#[pass(unproven, same_result(copy = "as `dist`"))]
+mod inner {
+    #[include(graph = graph, rounds = rounds)]
+    pub(crate) use super::steps;
+
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        copy: u32,
+        rounds: u32,
+    }
+
+    #[wave(nodes, after(steps))]
+    fn copy(v: Node, steps_dist: &Buf<u32>, copy: &mut u32) {
+        *copy = steps_dist[v];
+    }
+}
+
+#[test]
+fn claims_come_with_what_is_included_as_long_as_they_are_about_it() {
+    let why = "the rounds are enough for every shortest path";
+    assert_eq!(
+        shown(&twice::PLAN.program()),
+        [
+            // Another wave has its say here.
+            "away open".to_owned(),
+            "copy open".to_owned(),
+            format!("steps_dist claimed ({why})"),
+            "steps_indegree proven".to_owned(),
+            "again_indegree proven".to_owned(),
+            "steps_changed open".to_owned(),
+            "again_changed open".to_owned(),
+        ]
+    );
+    assert_eq!(
+        shown(&outer::PLAN.program()),
+        [
+            "inner_copy claimed (as `dist`)".to_owned(),
+            format!("inner_steps_dist claimed ({why})"),
+            "inner_steps_indegree proven".to_owned(),
+            "inner_steps_changed open".to_owned(),
+        ]
+    );
+}
+
+/// Looks at what it is given.
+#[wave_graph]
+#[pass(unproven, same_result(first = "numbers are unique"))]
+mod given {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = node)]
+        number: u32,
+        #[output(per = 1, init = u32::MAX)]
+        first: u32,
+    }
+
+    #[wave(nodes)]
+    fn look(number: &u32, first: &Buf<Atomic<u32>>) {
+        if *number > 3 {
+            first[0].store(*number);
+        }
+    }
+}
+
+#[test]
+fn fused_sessions_keep_claims_by_field() {
+    let graph = random_graph(50, 200);
+    let fused = |links: &[(&str, &str)]| {
+        let (runtime, both) = (Runtime::vir0(), (&graph, &graph));
+        let session = FusedSession::<steps::Pass, given::Pass>::new(&runtime, both, links);
+        let session = session.expect("they fit together");
+        shown(session.program())
+    };
+    let why = "the rounds are enough for every shortest path";
+    let dist = format!("steps::dist claimed ({why})");
+    let first = "given::first claimed (numbers are unique)".to_owned();
+    for links in [&[][..], &[("dist", "number")], &[("indegree", "number")]] {
+        let all = fused(links);
+        assert!(all.contains(&dist) && all.contains(&first), "{all:?}");
+    }
+    // What it is given may be anything, and it has claimed nothing about that.
+    let mut second = path::PLAN.program();
+    second.manifest.claims.clear();
+    let links = [vyre::core::plan::fuse::Link {
+        from: vyre::core::vir0::module::BufferId(0),
+        to: vyre::core::vir0::module::BufferId(0),
+    }];
+    let given = given::PLAN.program();
+    let open = vyre::core::plan::fuse::fuse(&second, &given, &links).expect("they fit together");
+    assert!(shown(&open.program).contains(&"given::first open".to_owned()));
+}
+
+#[test]
+fn what_strangers_claim_is_not_believed() {
+    use vyre::core::vir0::container::encode;
+    use vyre::core::vir0::module::Program;
+    use vyre::core::vir0::untrusted::Limits;
+    let program = path::PLAN.program();
+    assert_eq!(program.manifest.claims.len(), 3);
+    let sent = Program::from_untrusted(&encode(&program), &Limits::default()).expect("it is sound");
+    assert_eq!(sent.manifest.claims, []);
+    assert!(!are_settled(&sent));
+}
