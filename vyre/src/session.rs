@@ -70,7 +70,12 @@ impl<P: Pass> Session<P> {
         runtime: &Runtime,
         topology: impl IntoTopology<P::Topology<'a>>,
     ) -> Result<Session<P>, Error> {
-        let (sides, opened) = Sides::open::<P>(runtime, &topology.into_topology())?;
+        Session::of(runtime, &topology.into_topology())
+    }
+
+    /// Uploads the topology, which the caller keeps.
+    pub(crate) fn of(runtime: &Runtime, topology: &P::Topology<'_>) -> Result<Session<P>, Error> {
+        let (sides, opened) = Sides::open::<P>(runtime, topology)?;
         let mut session = Session {
             executor: opened.executor,
             program: opened.program,
@@ -125,6 +130,22 @@ impl<P: Pass> Session<P> {
     pub fn run_into(&mut self, run: P::Run<'_>, out: &mut P::Output) -> Result<(), Error> {
         let begun = self.stops.begin().map(|under_way| (under_way, vec![run]));
         self.series(begun, out)
+    }
+
+    /// Runs the pass once, and gives what it leaves as it is; the caller keeps the arguments.
+    pub(crate) fn outcome(
+        &mut self,
+        run: &P::Run<'_>,
+        results: &mut Outcome,
+    ) -> Result<(), RunError> {
+        let _under_way = self.stops.begin()?;
+        let args = [P::args(run)];
+        self.on_a_side((&args[0].scalars, 1), |session| {
+            let runs = std::slice::from_ref(run);
+            session.with_rows((runs, &args), |session, series| {
+                session.launch(series, results)
+            })
+        })
     }
 
     /// Runs the pass once, as [`run`](Session::run) does, and puts the result into memory that goes back to the session

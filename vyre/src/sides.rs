@@ -524,7 +524,8 @@ impl fmt::Display for Nanoseconds {
     }
 }
 
-struct Plural(u64, &'static str);
+/// A number of things.
+pub(crate) struct Plural(pub(crate) u64, pub(crate) &'static str);
 
 impl fmt::Display for Plural {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,7 +5,7 @@
     reason = "modules of tests, whose passes are public only to be like a user's"
 )]
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vyre::FusedSession;
 use vyre::core::vir0::module::Agreement;
@@ -183,7 +183,7 @@ fn sessions_change_sides_where_all_is_proven_or_claimed() {
 #[kernel]
 #[pass(unproven, same_result(out = "all store one value"))]
 fn marked(i: Index, out: &Buf<Atomic<u32>>) {
-    out[0].store((i | 1) / (i | 1));
+    out[0].store(i.min(1).max(1));
 }
 
 #[test]
@@ -347,4 +347,151 @@ fn what_strangers_claim_is_not_believed() {
     let sent = Program::from_untrusted(&encode(&program), &Limits::default()).expect("it is sound");
     assert_eq!(sent.manifest.claims, []);
     assert!(!are_settled(&sent));
+}
+
+/// Says that it does not matter which item comes first, which is wrong.
+#[wave_graph]
+#[pass(
+    unproven,
+    same_result(
+        last = "claimed in haste",
+        marks = "likewise",
+        items = "likewise",
+        more = "likewise",
+        most = "likewise"
+    )
+)]
+pub mod wrong {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = 3, init = 7)]
+        last: u32,
+        #[output(per = node, bits = 40)]
+        marks: Bits,
+        #[list(capacity = 100, output)]
+        items: List<(u32, u32)>,
+        #[list(capacity = 100, output)]
+        more: List<u32>,
+        #[reduce(max)]
+        most: f32,
+        #[output(per = node)]
+        sound: u32,
+        #[output(per = node)]
+        race: u32,
+        stop: u32,
+    }
+
+    #[wave(nodes)]
+    fn sound(v: Node, sound: &mut u32) {
+        *sound = v;
+    }
+
+    #[wave(edges(graph))]
+    fn race(
+        e: Edge,
+        stop: u32,
+        last: &Buf<Atomic<u32>>,
+        marks: &Bits,
+        items: &Append<(u32, u32)>,
+        more: &Append<u32>,
+        most: &Reduce<Max<f32>>,
+    ) {
+        let old = last[1].swap(e.src);
+        assert!(old != stop, "so it comes");
+        if old == 7 {
+            marks.set(1, e.src + 30);
+            items.append((1, e.src));
+            most.max(e.src as f32);
+        }
+        if old == 2 {
+            more.append(e.src);
+        }
+    }
+
+    #[wave(edges(graph))]
+    fn other_race(e: Edge, race: &Buf<Atomic<u32>>) {
+        race[e.dst].store(e.src);
+    }
+}
+
+#[test]
+fn what_differs_is_said_with_its_place() {
+    let graph = Csr::from_edges(9, &[(2, 1), (5, 1)]).expect("edges name nodes");
+    let runtimes = [
+        Runtime::vir0(),
+        Runtime::on(Arc::new(vyre_tests::sequential::Backwards)),
+    ];
+    let compared = |stop: u32| {
+        let found = vyre::compare::<wrong::Pass>(&runtimes, &graph, wrong::Run { stop }, 2);
+        found.expect("runs")
+    };
+    let there = "in run 1 on backwards (one item at a time)";
+    let found = compared(9);
+    assert!(!found.agrees());
+    assert_eq!(found.differences.len(), 2 * 5);
+    assert_eq!(
+        found.to_string(),
+        format!(
+            "wrong: 2 runs each on vir0 (1 thread), backwards (one item at a time) do not agree on all of last \
+             (claimed), marks (claimed), sound, items (claimed), more (claimed), most (claimed); not compared, because \
+             open: race
+  last[1] is 5 in the first run, and 2 {there}; 1 more run; it is claimed: claimed in haste
+  bit 32 of row 1 of marks is set in the first run, and not set {there}, and 1 more; 1 more run; it is claimed: likewise
+  items[0] is 2 in the first run, and 5 {there}; 1 more run; it is claimed: likewise
+  more has 1 item in the first run, and 0 items {there}; 1 more run; it is claimed: likewise
+  most is 2.0 in the first run, and 5.0 {there}; 1 more run; it is claimed: likewise"
+        )
+    );
+    for (stop, first, other) in [
+        (5, "came to its end", "was stopped (assertion failed"),
+        (2, "was stopped (assertion failed", "came to its end"),
+    ] {
+        let found = compared(stop).to_string();
+        let line = found.lines().nth(1).expect("one line for it");
+        assert!(
+            line.starts_with(&format!("  the first run {first}")),
+            "{line}"
+        );
+        assert!(line.contains(&format!(", and one {other}")), "{line}");
+    }
+    // All are stopped, and elsewhere: more is not claimed.
+    assert!(compared(7).agrees());
+}
+
+#[test]
+fn runs_are_compared_in_what_is_proven_or_claimed() {
+    let graph = random_graph(300, 900);
+    let runtimes = [
+        Runtime::vir0(),
+        Runtime::among(Runtime::native(), [vyre_tests::fake()]),
+    ];
+    let found = vyre::compare::<steps::Pass>(&runtimes, &graph, steps::Run { rounds: 99 }, 2);
+    let found = found.expect("runs");
+    assert!(found.agrees(), "{found}");
+    assert_eq!((found.sides.len(), found.times), (3, 2));
+    assert_eq!(found.open, ["changed"]);
+    let why = "the rounds are enough for every shortest path".to_owned();
+    assert_eq!(
+        found.compared,
+        [
+            ("dist".to_owned(), Some(why)),
+            ("indegree".to_owned(), None),
+        ]
+    );
+    let text = found.to_string();
+    assert!(
+        text.starts_with("claims.steps: 2 runs each on vir0 (1 thread), native ("),
+        "{text}"
+    );
+    assert!(
+        text.ends_with(" agree on dist (claimed), indegree; not compared, because open: changed"),
+        "{text}"
+    );
+    let none = vyre::compare::<steps::Pass>(&[], &graph, steps::Run { rounds: 9 }, 2);
+    assert!(
+        none.expect_err("there is nothing to run on")
+            .to_string()
+            .contains("no runtime")
+    );
 }

@@ -19,10 +19,14 @@ impl Expansion<'_> {
             }
         });
         // What a kernel's module hides is not there for others: nothing is derived for it, and it costs a build less.
-        let (derive, topology_type) = if self.standalone {
-            (TokenStream::new(), quote! { () })
+        let (shown, topology_type) = if self.standalone {
+            (quote! { #[doc(hidden)] }, quote! { () })
         } else {
-            (quote! { #[derive(Debug)] }, quote! { Topology<'a> })
+            let doc = format!("The pass `{}` as a type.", self.graph.name);
+            (
+                quote! { #[doc = #doc] #[derive(Debug)] },
+                quote! { Topology<'a> },
+            )
         };
         // A kernel's results are the caller's slices.
         let output = match self.standalone {
@@ -55,8 +59,7 @@ impl Expansion<'_> {
             }
         });
         let pass = quote! {
-            #[doc(hidden)]
-            #derive
+            #shown
             pub struct Pass;
 
             #listed
