@@ -26,6 +26,7 @@ use syn::AttrStyle;
 use syn::ext::IdentExt;
 use vyre_core::plan::budget::Backend;
 use vyre_core::vir0::module::{Extent, Program, ReduceOp, Role};
+use vyre_core::vir0::results::unsettled;
 use vyre_core::vir0::scalar::Scalar;
 
 mod glue;
@@ -533,7 +534,14 @@ impl Expansion<'_> {
             format!("Many topologies of `{name}`, all resident, whose queries share launches.");
         let run_doc = format!("What one run of `{name}` is given.");
         let output_doc = format!("What one run of `{name}` gives back.");
-        let plan_doc = format!("The static plan of `{name}`, readable.");
+        let mut plan_doc = format!("The static plan of `{name}`, readable.");
+        let mut session_doc = session_doc;
+        // Where an editor shows it: a warning would end builds that allow none.
+        if let (Some(_), Some(open)) = (self.skeleton, unsettled(self.program)) {
+            for doc in [&mut session_doc, &mut plan_doc] {
+                *doc += &format!("\n\nOpen result: {}.", open.cost());
+            }
+        }
         quote! {
             #topology
 

@@ -555,12 +555,12 @@ impl<P: Pass> Session<P> {
         let mut bottom = self.loops();
         let runtime = self.sides.runtime();
         if !self.decider.decisions.is_empty() {
-            bottom += &results_text(&self.program);
+            bottom += &results_text(&self.program, self.sides.are_one());
         }
         if let (Some(why), false) = (runtime.why(), self.decider.decisions.is_empty()) {
             let _infallible = writeln!(bottom, "backend   {}: {why}", self.backend());
         }
-        bottom += &self.sides.explain(self.decider.is_measuring());
+        bottom += &(self.sides).explain(&self.program, self.decider.is_measuring());
         Explanation(&self.decider.decisions, bottom)
     }
 

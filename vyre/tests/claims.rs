@@ -85,6 +85,26 @@ fn results_are_proven_claimed_or_open_one_by_one() {
         plan.starts_with("pass claims.steps (open result: "),
         "{plan}"
     );
+    let cost = "changed may differ, so a session of several backends stays where it began: \
+                `set_side_changes(true)` or a claim, `#[pass(same_result(changed = \"why\"))]`, lets it change\n";
+    assert!(plan.contains(&format!("\n  {cost}\n")), "{plan}");
+    assert!(!path::PLAN.to_string().contains("stays where it began"));
+    // Where there is one backend, nothing else would tell.
+    let graph = random_graph(50, 200);
+    let mut session = steps::Session::new(&Runtime::native(), &graph).expect("opens");
+    session.run(steps::Run { rounds: 9 }).expect("runs");
+    let text = session.explain().to_string();
+    let result = "\nresult    open result: dist claimed (the rounds are enough for every shortest path), changed open\n";
+    assert!(
+        text.contains(&format!("{result}          {cost}")),
+        "{text}"
+    );
+    let two = twice::PLAN.to_string();
+    assert!(
+        two.contains("  away, copy, steps_changed and again_changed may differ, so ")
+            && two.contains(" or claims, `#[pass(same_result(away = \"why\"))]`, let it change\n"),
+        "{two}"
+    );
     assert!(
         plan.contains("\n  claimed: every run gives dist alike: the rounds are enough for every shortest path\n"),
         "{plan}"

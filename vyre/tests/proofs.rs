@@ -761,12 +761,18 @@ fn what_is_proven_of_ordinary_passes() {
     // Rounds inside rounds, whose number says what is put off.
     let plan = delta::PLAN.to_string();
     let reasons: Vec<&str> = plan.lines().skip(2).take_while(|l| !l.is_empty()).collect();
-    assert_eq!(reasons.len(), 2, "{plan}");
+    assert_eq!(reasons.len(), 3, "{plan}");
     assert!(
         reasons[0].starts_with("  relax uses the old value of dist ("),
         "{plan}"
     );
     assert!(reasons[1].starts_with("  relax "), "{plan}");
+    assert!(
+        reasons[2].starts_with(
+            "  dist, bucket and waiting may differ, so a session of several backends stays where it began: "
+        ),
+        "{plan}"
+    );
 }
 
 backend_tests!(

@@ -15,7 +15,7 @@ use crate::vir0::module::{
     MAX_ROUNDS, Mode, Parts, Program, Proviso, Reason, ReduceOp, Resource, Role, ScalarId,
     ScalarParam, Step, TopologyId, UpdateOp, Wave, WaveId, Width, row_words,
 };
-use crate::vir0::results::{Standing, results};
+use crate::vir0::results::{Standing, results, unsettled};
 use crate::vir0::scalar::Scalar;
 use crate::vir0::sizes::Sizes;
 use crate::vir0::trap::Site;
@@ -185,14 +185,17 @@ fn show_agreement(p: &Program, f: &mut String) -> fmt::Result {
                     writeln!(f, "  claimed: every run gives {} alike: {why}", given.name)?;
                 }
             }
-            Ok(())
+            match unsettled(p) {
+                Some(open) => writeln!(f, "  {}", open.cost()),
+                None => Ok(()),
+            }
         }
     }
 }
 
 /// Of a pass whose result is open, a line that says of each result that is not proven whether it is claimed; nothing of
-/// other passes.
-pub fn results_text(p: &Program) -> String {
+/// other passes. Where a session is `alone` with one side, also what that would cost with several.
+pub fn results_text(p: &Program, alone: bool) -> String {
     let Agreement::Open(_) = p.agreement else {
         return String::new();
     };
@@ -201,10 +204,15 @@ pub fn results_text(p: &Program) -> String {
     let each: Vec<String> = not_proven
         .map(|given| format!("{} {}", given.name, given.standing))
         .collect();
-    match each.is_empty() {
-        true => format!("result    {}\n", class(p)),
-        false => format!("result    {}: {}\n", class(p), each.join(", ")),
+    let mut text = format!("result    {}", class(p));
+    if !each.is_empty() {
+        text += &format!(": {}", each.join(", "));
     }
+    text.push('\n');
+    if let (Some(open), true) = (unsettled(p), alone) {
+        text += &format!("          {}\n", open.cost());
+    }
+    text
 }
 
 /// Why frontiers have room for fewer items than there are nodes and edges.

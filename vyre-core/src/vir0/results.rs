@@ -96,12 +96,50 @@ pub fn results(program: &Program) -> Vec<Given<'_>> {
 
 /// Whether each result is proven or claimed, so that it does not matter to results where a run is.
 pub fn are_settled(program: &Program) -> bool {
-    match program.agreement {
-        Agreement::Bits | Agreement::Result(_) => true,
-        Agreement::Open(_) => results(program)
-            .iter()
-            .all(|given| given.standing != Standing::Open),
+    unsettled(program).is_none()
+}
+
+/// Results that are neither proven nor claimed, and what lets sessions change sides with them, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsettled {
+    /// `dist and parent`.
+    pub names: String,
+    /// The switch, and the claim.
+    pub switch: String,
+}
+
+impl Unsettled {
+    /// What it costs that they are open.
+    pub fn cost(&self) -> String {
+        let Unsettled { names, switch } = self;
+        format!(
+            "{names} may differ, so a session of several backends stays where it began: {switch}"
+        )
     }
+}
+
+/// The results that keep sessions on the side where they began; `None` where there are none.
+pub fn unsettled(program: &Program) -> Option<Unsettled> {
+    let Agreement::Open(_) = program.agreement else {
+        return None;
+    };
+    let given = results(program);
+    let open = given.iter().filter(|g| g.standing == Standing::Open);
+    let open: Vec<&str> = open.map(|given| given.name).collect();
+    let (first, names) = match open[..] {
+        [] => return None,
+        [one] => (one, one.to_owned()),
+        [first, .., last] => {
+            let before = open[..open.len() - 1].join(", ");
+            (first, format!("{before} and {last}"))
+        }
+    };
+    let claim = format!("`#[pass(same_result({first} = \"why\"))]`");
+    let switch = match open.len() {
+        1 => format!("`set_side_changes(true)` or a claim, {claim}, lets it change"),
+        _ => format!("`set_side_changes(true)` or claims, {claim}, let it change"),
+    };
+    Some(Unsettled { names, switch })
 }
 
 fn weaker<'p>(a: Standing<'p>, b: Standing<'p>) -> Standing<'p> {
