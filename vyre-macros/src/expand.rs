@@ -24,6 +24,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::AttrStyle;
 use syn::ext::IdentExt;
+use vyre_core::compile::room::Conditional;
 use vyre_core::plan::budget::Backend;
 use vyre_core::vir0::module::{Extent, Program, ReduceOp, Role};
 use vyre_core::vir0::results::unsettled;
@@ -42,6 +43,8 @@ pub(crate) struct Expansion<'a> {
     pub(crate) skeleton: Option<&'a [u8]>,
     /// Targets on which the budget cannot be met.
     pub(crate) missed: &'a [Missed],
+    /// Rooms of frontiers that depend on what only rustc knows.
+    pub(crate) rooms: &'a [Conditional],
     /// Conditions are functions that rustc checks: there are no errors but those that it reports.
     pub(crate) conditions: bool,
     /// `#[kernel]`: the function and its arrays stand outside the generated module.
@@ -59,6 +62,7 @@ impl Built<'_> {
             sweeps: &self.sweeps,
             skeleton: self.skeleton.as_deref(),
             missed: &self.missed,
+            rooms: &self.rooms,
             conditions: false,
             standalone: false,
         }

@@ -195,8 +195,8 @@ pub mod __private {
     pub use vyre_core::run::pass::{IntoTopology, Pass};
     pub use vyre_core::run::stop::{look, turn};
     pub use vyre_core::vir0::module::{
-        BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, ScalarId, TopologyId, WaveId,
-        here,
+        Bound, BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, Room, ScalarId,
+        TopologyId, WaveId, here,
     };
     pub use vyre_core::vir0::scalar::ScalarType;
     pub use vyre_macros::{import, written};

@@ -45,6 +45,8 @@ pub(crate) struct Built<'g> {
     pub(crate) skeleton: Option<Vec<u8>>,
     /// The targets on which it cannot meet its budget, if there are others.
     pub(crate) missed: Vec<Missed>,
+    /// Rooms of frontiers that depend on what only rustc knows.
+    pub(crate) rooms: Vec<room::Conditional>,
 }
 
 /// A target on which a pass cannot meet its budget.
@@ -78,6 +80,7 @@ struct Builder<'g, 'r> {
     sites: Vec<SiteId>,
     sweeps: Vec<Option<Sweep>>,
     missed: Vec<Missed>,
+    rooms: Vec<room::Conditional>,
 }
 
 /// Checks, lowers, orders and verifies.
@@ -104,6 +107,7 @@ pub(crate) fn build<'g>(
         sites: vec![SiteId(0); scopes - 1],
         sweeps: Vec::new(),
         missed: Vec::new(),
+        rooms: Vec::new(),
     };
     b.bodies.resize_with(graph.waves.len(), || None);
     b.sweeps.resize_with(graph.waves.len(), || None);
@@ -128,6 +132,7 @@ pub(crate) fn build<'g>(
         sweeps: b.sweeps,
         skeleton,
         missed: b.missed,
+        rooms: b.rooms,
     }
 }
 
@@ -520,7 +525,7 @@ impl Builder<'_, '_> {
             })
             .filter_map(|(_, s)| check::fixpoint_of(s))
             .collect();
-        room::limit(program, &bodies, &named);
+        self.rooms = room::limit(program, &bodies, &named);
         if graph.options.deterministic && !self.is_determined() {
             return None;
         }
