@@ -750,9 +750,8 @@ impl<P: Pass> Session<P> {
     /// What stops this session's calls is what its executor looks at.
     fn watch(&mut self) {
         self.executor.set_stop(&self.stops.stop);
-        if self.stops.steps.is_some() {
-            self.executor.set_step_limit(self.stops.steps);
-        }
+        // One that it had before may be over.
+        self.executor.set_step_limit(self.stops.steps);
     }
 
     /// Where the progress of a run can be read while it runs, on another thread.
