@@ -1,4 +1,4 @@
-//! Rows of bits start empty.
+//! Rows of bits start empty or full.
 
 use vyre::prelude::*;
 

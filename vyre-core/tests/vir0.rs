@@ -1284,6 +1284,7 @@ fn parts_fill_in_constants_and_positions() {
         constants: &[&[], &[17]],
         sites: &[&[], &[HERE]],
         max_rounds: &[],
+        rooms: &[],
     };
     let program = parts.program().unwrap();
     assert_eq!(program.constants[0].bits, 17);

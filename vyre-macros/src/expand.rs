@@ -24,8 +24,10 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::AttrStyle;
 use syn::ext::IdentExt;
+use vyre_core::compile::room::Conditional;
 use vyre_core::plan::budget::Backend;
 use vyre_core::vir0::module::{Extent, Program, ReduceOp, Role};
+use vyre_core::vir0::results::unsettled;
 use vyre_core::vir0::scalar::Scalar;
 
 mod glue;
@@ -41,6 +43,8 @@ pub(crate) struct Expansion<'a> {
     pub(crate) skeleton: Option<&'a [u8]>,
     /// Targets on which the budget cannot be met.
     pub(crate) missed: &'a [Missed],
+    /// Rooms of frontiers that depend on what only rustc knows.
+    pub(crate) rooms: &'a [Conditional],
     /// Conditions are functions that rustc checks: there are no errors but those that it reports.
     pub(crate) conditions: bool,
     /// `#[kernel]`: the function and its arrays stand outside the generated module.
@@ -58,6 +62,7 @@ impl Built<'_> {
             sweeps: &self.sweeps,
             skeleton: self.skeleton.as_deref(),
             missed: &self.missed,
+            rooms: &self.rooms,
             conditions: false,
             standalone: false,
         }
@@ -533,7 +538,14 @@ impl Expansion<'_> {
             format!("Many topologies of `{name}`, all resident, whose queries share launches.");
         let run_doc = format!("What one run of `{name}` is given.");
         let output_doc = format!("What one run of `{name}` gives back.");
-        let plan_doc = format!("The static plan of `{name}`, readable.");
+        let mut plan_doc = format!("The static plan of `{name}`, readable.");
+        let mut session_doc = session_doc;
+        // Where an editor shows it: a warning would end builds that allow none.
+        if let (Some(_), Some(open)) = (self.skeleton, unsettled(self.program)) {
+            for doc in [&mut session_doc, &mut plan_doc] {
+                *doc += &format!("\n\nOpen result: {}.", open.cost());
+            }
+        }
         quote! {
             #topology
 

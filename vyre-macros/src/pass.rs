@@ -30,6 +30,16 @@ pub(crate) struct Claim {
     measured: Option<Measurements>,
     /// Where the id is written; `None` when the module's name is the id.
     pub(crate) id: Option<Span>,
+    /// `same_result(..)`.
+    pub(crate) same: Vec<SameResult>,
+}
+
+/// That every run gives a field alike: `dist = "distances are unique"`.
+pub(crate) struct SameResult {
+    pub(crate) field: Ident,
+    pub(crate) reason: String,
+    /// The included graph that says it, with those that it includes: from this one up to that.
+    pub(crate) of: Option<(usize, usize)>,
 }
 
 impl Claim {
@@ -193,7 +203,7 @@ fn spell(tokens: TokenStream, text: &mut String, names: &mut HashSet<String>) {
     }
 }
 
-const ARGS: [&str; 8] = [
+const ARGS: [&str; 9] = [
     "id",
     "min_frontier_items",
     "min_reuse",
@@ -202,6 +212,7 @@ const ARGS: [&str; 8] = [
     "evidence",
     "mandatory",
     "unproven",
+    "same_result",
 ];
 
 /// Reads the `#[pass]` attributes of an item. Without one the pass is unproven, and its id is the item's name.
@@ -216,6 +227,7 @@ pub(crate) fn parse(attrs: &[Attribute], title: String, name: &str, report: &mut
         evidence: None,
         measured: None,
         id: None,
+        same: Vec::new(),
     };
     let Some((attr, more)) = attrs.split_first() else {
         return claim;
@@ -275,6 +287,7 @@ pub(crate) fn parse(attrs: &[Attribute], title: String, name: &str, report: &mut
                     said_unproven = Some(arg.name.span());
                 }
             }
+            "same_result" => claim.same = same_results(arg, report),
             _ => unknown_arg(&arg, "pass", &ARGS, report),
         }
     }
@@ -325,6 +338,52 @@ pub(crate) fn parse(attrs: &[Attribute], title: String, name: &str, report: &mut
         }
     }
     claim
+}
+
+/// `same_result(dist = "distances are unique")`.
+fn same_results(arg: Arg, report: &mut Report) -> Vec<SameResult> {
+    let name = arg.name;
+    let Form::List(_, tokens) = arg.form else {
+        report.error_help(
+            name.span(),
+            "a claim is about one result of the pass",
+            "write `same_result(field = \"why every run gives the same\")`",
+        );
+        return Vec::new();
+    };
+    let errors = report.len();
+    let mut all = Vec::new();
+    for Arg { name: field, form } in parse_args(tokens, report) {
+        let reason = match &form {
+            Form::Value(e) => str_literal(e),
+            Form::Flag | Form::List(..) => None,
+        };
+        match reason {
+            None => report.error_help(
+                field.span(),
+                format!("the claim about `{field}` has no reason"),
+                format!("write `{field} = \"why every run gives the same\"`"),
+            ),
+            Some((reason, span)) if reason.trim().is_empty() => report.error_help(
+                span,
+                format!("the reason why `{field}` is the same in every run is empty"),
+                "say why the order of items does not show: `\"distances are unique\"`",
+            ),
+            Some((reason, _)) => all.push(SameResult {
+                field,
+                reason,
+                of: None,
+            }),
+        }
+    }
+    if all.is_empty() && report.len() == errors {
+        report.error_help(
+            name.span(),
+            "`same_result` names no result",
+            "write `same_result(field = \"why every run gives the same\")`, or leave it out",
+        );
+    }
+    all
 }
 
 /// The text of a file, by its path from the source file of a token; `None` where that is not known.
@@ -631,6 +690,7 @@ mod tests {
                 evidence: None,
                 measured: Some(measured),
                 id: None,
+                same: Vec::new(),
             };
             let unproven = claim_of(measured.unwrap_or_else(|e| panic!("{e}")));
             let (mut manifest, mut report) = (unproven.manifest.clone(), Report::default());

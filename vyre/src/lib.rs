@@ -52,6 +52,7 @@
 #![warn(clippy::missing_errors_doc)]
 
 mod budget;
+mod compare;
 mod costs;
 mod decide;
 mod device_ptr;
@@ -75,6 +76,7 @@ mod sides;
 mod stop;
 mod tier;
 
+pub use compare::{Comparison, Difference, Differs, compare};
 pub use decide::{Decision, Happened, Tuned};
 pub use device_ptr::{DevicePtr, DevicePtrError};
 pub use error::Error;
@@ -95,12 +97,13 @@ pub use vyre_cuda as cuda;
 
 pub use vyre_core::dsl::csr::{Csr, CsrError};
 pub use vyre_core::dsl::error::RunError;
-pub use vyre_core::dsl::{BoundsError, Parts};
+pub use vyre_core::dsl::{Bits, BoundsError, Parts};
 pub use vyre_core::plan::session::Counters;
 pub use vyre_core::plan::show::Plan;
 pub use vyre_core::plan::thresholds::{Thresholds, ThresholdsError};
 pub use vyre_core::run::backend::Progress;
 pub use vyre_core::run::outcome::{Activity, Readback, Report, WaveTime};
+pub use vyre_core::run::pass::{IntoTopology, Pass};
 pub use vyre_core::run::stop::Canceller;
 pub use vyre_core::vir0::trap::{Part, Subject, Trap, TrapKind};
 #[doc(hidden)]
@@ -192,8 +195,8 @@ pub mod __private {
     pub use vyre_core::run::pass::{IntoTopology, Pass};
     pub use vyre_core::run::stop::{look, turn};
     pub use vyre_core::vir0::module::{
-        BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, ScalarId, TopologyId, WaveId,
-        here,
+        Bound, BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, Room, ScalarId,
+        TopologyId, WaveId, here,
     };
     pub use vyre_core::vir0::scalar::ScalarType;
     pub use vyre_macros::{import, written};

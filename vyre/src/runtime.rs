@@ -157,8 +157,8 @@ impl Runtime {
 
     /// Several sides: sessions begin on the first, time their runs, open others where those could be faster, and follow
     /// the best. Runs that would not agree on every side
-    /// ([`Agreement::Open`](vyre_core::vir0::module::Agreement::Open)) stay on the first, unless
-    /// [`Session::set_side_changes`](crate::Session::set_side_changes) says otherwise. What opens no
+    /// ([`Agreement::Open`](vyre_core::vir0::module::Agreement::Open), without a claim that they would) stay on the
+    /// first, unless [`Session::set_side_changes`](crate::Session::set_side_changes) says otherwise. What opens no
     /// [`Session`](crate::Session) runs on the first.
     ///
     /// Each side has the budget and the thresholds that it came with; [`with_memory`](Runtime::with_memory) afterwards

@@ -20,7 +20,7 @@ use std::time::Duration;
 use vyre_core::dsl::columns::SliceMut;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::session::{Counters, Profile, Readback};
-use vyre_core::plan::show::loops_text;
+use vyre_core::plan::show::{loops_text, results_text};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::Args;
 use vyre_core::run::backend::{Executor, Opening, Progress, Resident};
@@ -70,7 +70,12 @@ impl<P: Pass> Session<P> {
         runtime: &Runtime,
         topology: impl IntoTopology<P::Topology<'a>>,
     ) -> Result<Session<P>, Error> {
-        let (sides, opened) = Sides::open::<P>(runtime, &topology.into_topology())?;
+        Session::of(runtime, &topology.into_topology())
+    }
+
+    /// Uploads the topology, which the caller keeps.
+    pub(crate) fn of(runtime: &Runtime, topology: &P::Topology<'_>) -> Result<Session<P>, Error> {
+        let (sides, opened) = Sides::open::<P>(runtime, topology)?;
         let mut session = Session {
             executor: opened.executor,
             program: opened.program,
@@ -125,6 +130,22 @@ impl<P: Pass> Session<P> {
     pub fn run_into(&mut self, run: P::Run<'_>, out: &mut P::Output) -> Result<(), Error> {
         let begun = self.stops.begin().map(|under_way| (under_way, vec![run]));
         self.series(begun, out)
+    }
+
+    /// Runs the pass once, and gives what it leaves as it is; the caller keeps the arguments.
+    pub(crate) fn outcome(
+        &mut self,
+        run: &P::Run<'_>,
+        results: &mut Outcome,
+    ) -> Result<(), RunError> {
+        let _under_way = self.stops.begin()?;
+        let args = [P::args(run)];
+        self.on_a_side((&args[0].scalars, 1), |session| {
+            let runs = std::slice::from_ref(run);
+            session.with_rows((runs, &args), |session, series| {
+                session.launch(series, results)
+            })
+        })
     }
 
     /// Runs the pass once, as [`run`](Session::run) does, and puts the result into memory that goes back to the session
@@ -528,15 +549,18 @@ impl<P: Pass> Session<P> {
     }
 
     /// The last decisions, readable; with the time of each wave, where [`set_wave_times`](Session::set_wave_times)
-    /// asked for it, with the loops in bodies, as `PLAN` shows them, and with what runs take on each of several sides
-    /// ([`sides`](Session::sides)).
+    /// asked for it, with the loops in bodies, as `PLAN` shows them, with the results that are not proven to be the same
+    /// in every run, and with what runs take on each of several sides ([`sides`](Session::sides)).
     pub fn explain(&self) -> impl fmt::Display + '_ {
         let mut bottom = self.loops();
         let runtime = self.sides.runtime();
+        if !self.decider.decisions.is_empty() {
+            bottom += &results_text(&self.program, self.sides.are_one());
+        }
         if let (Some(why), false) = (runtime.why(), self.decider.decisions.is_empty()) {
             let _infallible = writeln!(bottom, "backend   {}: {why}", self.backend());
         }
-        bottom += &self.sides.explain(self.decider.is_measuring());
+        bottom += &(self.sides).explain(&self.program, self.decider.is_measuring());
         Explanation(&self.decider.decisions, bottom)
     }
 
@@ -574,7 +598,7 @@ impl<P: Pass> Session<P> {
     /// is dense and takes all threads. It is off by default. The session stays on its side until all was tried.
     ///
     /// No choice changes a result. On a GPU the order of items depends on both numbers, so nothing is tried for passes
-    /// whose result is open ([`Agreement::Open`]).
+    /// whose result is open ([`Agreement::Open`]), whatever they claim.
     pub fn set_autotune(&mut self, on: bool) {
         let open = matches!(self.program.agreement, Agreement::Open(_));
         self.decider.tuner = on.then(|| Tuner::new(self.executor.limits(), open));

@@ -26,6 +26,7 @@ use vyre_core::run::args::TopologyArgs;
 use vyre_core::run::backend::{Executor, Opening};
 use vyre_core::run::pass::Pass;
 use vyre_core::vir0::module::{Agreement, Program};
+use vyre_core::vir0::results::{Unsettled, are_settled, unsettled};
 use vyre_core::vir0::sizes::Sizes;
 
 /// A side of a session: [`Session::sides`](crate::Session::sides).
@@ -213,6 +214,8 @@ impl Sides {
             agreement: match program.agreement {
                 Agreement::Bits => Alike::All,
                 Agreement::Result(_) => Alike::Result,
+                // What is claimed counts as the result, and not for rounds.
+                Agreement::Open(_) if are_settled(program) => Alike::Result,
                 Agreement::Open(_) => Alike::Nothing,
             },
             thresholds: None,
@@ -437,9 +440,14 @@ impl Sides {
         self.all.iter().enumerate().map(side).collect()
     }
 
+    /// Whether there is nowhere to go.
+    pub(crate) fn are_one(&self) -> bool {
+        self.all.len() == 1
+    }
+
     /// What [`Session::explain`](crate::Session::explain) says of them; nothing where there is one. `measuring`: runs
     /// are timed for something else.
-    pub(crate) fn explain(&self, measuring: bool) -> String {
+    pub(crate) fn explain(&self, program: &Program, measuring: bool) -> String {
         let mut text = String::new();
         if self.all.len() == 1 {
             return text;
@@ -462,9 +470,12 @@ impl Sides {
             let state = match side.state {
                 SideState::Current if !self.may_change() => match self.changes {
                     Some(_) => "; stays, as was asked for".to_owned(),
-                    None => "; stays, because its result may differ from run to run: \
-                             `set_side_changes(true)` lets it change"
-                        .to_owned(),
+                    None => match unsettled(program) {
+                        Some(Unsettled { names, switch }) => {
+                            format!("; stays, because {names} may differ from run to run: {switch}")
+                        }
+                        None => "; stays".to_owned(),
+                    },
                 },
                 SideState::Current if measuring => {
                     "; stays while waves are timed or launches are tried".to_owned()
@@ -521,7 +532,8 @@ impl fmt::Display for Nanoseconds {
     }
 }
 
-struct Plural(u64, &'static str);
+/// A number of things.
+pub(crate) struct Plural(pub(crate) u64, pub(crate) &'static str);
 
 impl fmt::Display for Plural {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

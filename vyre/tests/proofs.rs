@@ -6,6 +6,8 @@
     reason = "modules of tests, whose passes are public only to be like a user's"
 )]
 
+use std::sync::Mutex;
+use std::time::Duration;
 use vyre::Plan;
 use vyre::core::vir0::module::{Agreement, Extent};
 use vyre::prelude::*;
@@ -189,6 +191,43 @@ mod anticipable {
             }
             if less {
                 front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// The nodes on every path from node 0: rows that begin with all bits.
+#[wave_graph(deterministic)]
+mod dominators {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node, bits = 64, init = true)]
+        dom: Bits,
+        #[reduce(or)]
+        changed: bool,
+    }
+
+    #[wave(once)]
+    fn begin(dom: &Bits) {
+        dom.clear(0);
+        dom.set(0, 0);
+    }
+
+    #[fixpoint(after(begin), until(!changed))]
+    mod rounds {
+        #[wave(edges(graph))]
+        fn meet(e: Edge, dom: &Bits, changed: &Reduce<Or<bool>>) {
+            for k in 0..dom.words() {
+                let own = if e.dst / 32 == k {
+                    1 << (e.dst % 32)
+                } else {
+                    0
+                };
+                let kept = dom.word(e.src, k) | own;
+                if dom.and_word(e.dst, k, kept) & !kept != 0 {
+                    changed.or(true);
+                }
             }
         }
     }
@@ -494,13 +533,56 @@ mod inside {
     }
 }
 
+/// A claim by the round, whose limit keeps it apart from what is not claimed, or does not.
+macro_rules! by_limit {
+    ($name:ident, $limit:expr) => {
+        #[wave_graph]
+        mod $name {
+            const LIMIT: u32 = $limit;
+            const FREE: u32 = 1_000;
+
+            pub(crate) struct Data {
+                #[topology]
+                graph: Csr,
+                #[output(per = node, init = FREE)]
+                level: u32,
+                #[frontier]
+                front: Frontier,
+            }
+
+            #[wave(nodes)]
+            fn begin(v: Node, level: &mut u32, front: &Push) {
+                if v == 0 {
+                    *level = 0;
+                    front.push(v);
+                }
+            }
+
+            #[fixpoint(after(begin), until(front.is_empty()), max_rounds = LIMIT)]
+            mod rounds {
+                #[wave(edges(graph, from = front))]
+                fn relax(e: Edge, round: Round, level: &Buf<Atomic<u32>>, front: &Push) {
+                    if level[e.dst].compare_exchange(FREE, round + 1) {
+                        front.push(e.dst);
+                    }
+                }
+            }
+        }
+    };
+}
+
+by_limit!(limited, 999);
+by_limit!(unlimited, 1_000);
+
 /// Claims, and counts, of which some are not what they look like. One round, and what it left.
 macro_rules! pushes {
     ($($name:ident |$e:ident, $round:ident, $mark:ident, $bound:ident, $from:ident, $front:ident| $body:block)*) => {
         $(#[wave_graph]
         mod $name {
-            #[allow(dead_code, reason = "one of them has a limit by it")]
+            #[allow(dead_code, reason = "some of them have a limit by it")]
             pub(crate) const FREE: u32 = 0;
+            #[allow(dead_code, reason = "as above")]
+            pub(crate) const TAKEN: u32 = FREE + 7;
 
             pub(crate) struct Data {
                 #[topology]
@@ -597,6 +679,30 @@ pushes! {
             front.push(e.dst);
         }
         let _ = (round, from, bound[e.dst]);
+    }
+    by_names |e, round, mark, bound, from, front| {
+        if mark[e.dst].compare_exchange(FREE, TAKEN) {
+            front.push(e.dst);
+        }
+        let _ = (round, from, bound[e.dst]);
+    }
+    by_name_and_round |e, round, mark, bound, from, front| {
+        if mark[e.dst].compare_exchange(FREE, round + 1) {
+            front.push(e.dst);
+        }
+        let _ = (from, bound[e.dst]);
+    }
+    round_meets_name |e, round, mark, bound, from, front| {
+        if mark[e.dst].compare_exchange(FREE, round) {
+            front.push(e.dst);
+        }
+        let _ = (from, bound[e.dst]);
+    }
+    round_may_meet_name |e, round, mark, bound, from, front| {
+        if mark[e.dst].compare_exchange(TAKEN, round + 1) {
+            front.push(e.dst);
+        }
+        let _ = (from, bound[e.dst]);
     }
     round_meets |e, round, mark, bound, from, front| {
         if mark[e.dst].compare_exchange(0, round) {
@@ -753,6 +859,7 @@ fn what_is_proven_of_ordinary_passes() {
         (attractors::PLAN, "same result"),
         (bisimulation::PLAN, "same result"),
         (anticipable::PLAN, "same result"),
+        (dominators::PLAN, "same result"),
         (needs::PLAN, "same bits"),
         (delta::PLAN, "open result"),
     ] {
@@ -761,12 +868,18 @@ fn what_is_proven_of_ordinary_passes() {
     // Rounds inside rounds, whose number says what is put off.
     let plan = delta::PLAN.to_string();
     let reasons: Vec<&str> = plan.lines().skip(2).take_while(|l| !l.is_empty()).collect();
-    assert_eq!(reasons.len(), 2, "{plan}");
+    assert_eq!(reasons.len(), 3, "{plan}");
     assert!(
         reasons[0].starts_with("  relax uses the old value of dist ("),
         "{plan}"
     );
     assert!(reasons[1].starts_with("  relax "), "{plan}");
+    assert!(
+        reasons[2].starts_with(
+            "  dist, bucket and waiting may differ, so a session of several backends stays where it began: "
+        ),
+        "{plan}"
+    );
 }
 
 backend_tests!(
@@ -774,7 +887,37 @@ backend_tests!(
     counters_do_not_depend_on_the_order,
     ordinary_passes_do_not_depend_on_the_order,
     what_is_pushed_has_room,
+    rows_begin_with_all_bits,
 );
+
+fn rows_begin_with_all_bits(runtime: &Runtime) {
+    const FEW: u32 = 40;
+    let edges = edges(&mut Random(37), FEW, 60);
+    let reached = |without: Option<u32>| {
+        let mut seen = vec![false; FEW as usize];
+        seen[0] = without != Some(0);
+        for _ in 0..FEW {
+            for &(a, b) in &edges {
+                seen[b as usize] |= seen[a as usize] && without != Some(b);
+            }
+        }
+        seen
+    };
+    let all = reached(None);
+    let graph = Csr::from_edges(FEW as usize, &edges).expect("edges name nodes");
+    let mut session = dominators::Session::new(runtime, &graph).expect("it fits");
+    // The second run begins anew.
+    for _ in 0..2 {
+        let dom = session.run(dominators::Run {}).expect("no trap").dom;
+        for v in 0..FEW {
+            let on_every_path = |w: u32| match all[v as usize] {
+                true => w < FEW && (v == w || !reached(Some(w))[v as usize]),
+                false => true,
+            };
+            assert!(dom.ones(v).eq((0..64).filter(|&w| on_every_path(w))), "{v}");
+        }
+    }
+}
 
 /// A ring with chords: three edges into each node, and out of it.
 fn chords(nodes: u32) -> Csr {
@@ -797,11 +940,15 @@ fn what_is_pushed_has_room(runtime: &Runtime) {
     assert_eq!(out.seen, vec![3; NODES as usize]);
     for (pass, room, seen) in pushes_of(runtime, &graph, 0) {
         let (times, pushed) = match pass {
-            "claims" | "claims_by_round" | "counts" => (Some(1), Some(all)),
+            "claims" | "claims_by_round" | "counts" | "by_names" | "by_name_and_round" => {
+                (Some(1), Some(all))
+            }
             "twice" => (Some(2), Some(2 * all)),
             // All edges push.
-            "scalar" | "constant" | "round_meets" | "at_least" => (None, Some(3 * all)),
-            "even_steps" | "otherwise" | "another_node" => (None, None),
+            "scalar" | "constant" | "round_meets" | "round_meets_name" | "at_least" => {
+                (None, Some(3 * all))
+            }
+            "even_steps" | "otherwise" | "another_node" | "round_may_meet_name" => (None, None),
             _ => (None, None),
         };
         let expected = times.map_or(Extent::NodesPlusEdges, Extent::NodesTimes);
@@ -837,13 +984,85 @@ fn the_plan_says_which_room_and_why() {
     let (row, why) = room(&leftovers::PLAN);
     assert!(row.starts_with("frontier front up to nodes x 2, "), "{row}");
     assert!(why.is_some());
-    for plan in [inside::PLAN, scalar::PLAN, attractors::PLAN] {
+    // What rustc alone knows counts where the program is put together.
+    let (row, why) = room(&limited::PLAN);
+    assert!(row.starts_with("frontier front up to nodes, "), "{row}");
+    assert!(why.is_some());
+    for plan in [
+        inside::PLAN,
+        scalar::PLAN,
+        attractors::PLAN,
+        unlimited::PLAN,
+    ] {
         let (row, why) = room(&plan);
         assert!(
             row.starts_with("frontier front up to (nodes + edges), "),
             "{row}"
         );
         assert_eq!(why, None);
+    }
+}
+
+/// A device, which is played, and the CPU beside it, as `auto` has them. Runs of one of the two take a thousandth of the
+/// other's, by the clock that sessions choose sides by.
+fn beside_a_device(fast: &'static str) -> Runtime {
+    let turned = Mutex::new(Duration::ZERO);
+    let both = Runtime::among(vyre_tests::fake(), [Runtime::native()]);
+    both.with_clock(move |backend| {
+        let mut now = turned.lock().expect("nothing panics under it");
+        *now += match backend == fast {
+            true => Duration::from_millis(1),
+            false => Duration::from_secs(1),
+        };
+        *now
+    })
+}
+
+/// Each run is where runs take least, as soon as that is known, and gives what it gives elsewhere.
+#[test]
+fn ordinary_passes_go_where_they_are_fastest_beside_a_device() {
+    let mut random = Random(36);
+    let edges = edges(&mut random, NODES, 150);
+    let graph = Csr::from_edges(NODES as usize, &edges).expect("edges name nodes");
+    let owner: Vec<u32> = (0..NODES).map(|_| random.below(2)).collect();
+    let target: Vec<u32> = (0..NODES).map(|v| u32::from(v % 9 == 0)).collect();
+    let (uses, kills) = (bits(&mut random, 2), bits(&mut random, 3));
+    let (alone, games) = (
+        Runtime::native(),
+        attractor::Run {
+            owner: &owner,
+            target: &target,
+        },
+    );
+    let variables = anticipable::Run {
+        uses: &uses,
+        kills: &kills,
+    };
+    let mut session = attractor::Session::new(&alone, &graph).expect("it fits");
+    let won = session.run(games).expect("no trap").won;
+    assert_eq!(won, forced(&edges, &owner, &target));
+    let mut session = anticipable::Session::new(&alone, &graph).expect("it fits");
+    let ant = session.run(variables).expect("no trap").ant;
+    for (fast, tried) in [("native", 1), ("cuda", 2)] {
+        let runtime = beside_a_device(fast);
+        let mut session = attractor::Session::new(&runtime, &graph).expect("it fits");
+        let mut backends = Vec::new();
+        for _ in 0..5 {
+            let out = session.run(games).expect("no trap");
+            assert_eq!(out.won, won);
+            backends.push(out.report.backend);
+        }
+        assert_eq!(backends[0], "cuda");
+        assert_eq!(backends[tried..], vec![fast; 5 - tried], "{backends:?}");
+        let mut session = anticipable::Session::new(&runtime, &graph).expect("it fits");
+        let mut backends = Vec::new();
+        for _ in 0..5 {
+            let out = session.run(variables).expect("no trap");
+            assert_eq!(out.ant, ant);
+            backends.push(out.report.backend);
+        }
+        assert_eq!(backends[0], "cuda");
+        assert_eq!(backends[tried..], vec![fast; 5 - tried], "{backends:?}");
     }
 }
 

@@ -13,8 +13,8 @@
 //! - **in one run it is made at most once for each node**: its wave runs `once`; the node is the item of a sweep that
 //!   has each node once; or it is the index of an element that was claimed, or whose count was reached, under that very
 //!   condition:
-//!   - `d[v].compare_exchange(a, b)`, with `a` and `b` that differ for certain: two literals, or a literal and
-//!     `round + k`, which `max_rounds` keeps apart. Elements that were claimed once are no longer `a`.
+//!   - `d[v].compare_exchange(a, b)`, with `a` and `b` that differ for certain: two literals or named constants, or one
+//!     of them and `round + k`, which `max_rounds` keeps apart. Elements that were claimed once are no longer `a`.
 //!   - `d[v].fetch_sub(k) == t` (`fetch_add`), with an odd literal `k` and a `t` that is one value for all or belongs to
 //!     that element. Between two elements that are alike lie 2^32 steps, and no sweep has so many items.
 //!
@@ -23,28 +23,56 @@
 //!
 //! Pushes can meet unless the ones are made before an outermost owner is entered, and the others in its rounds or later:
 //! the first round's flip is between them. What is left when an inner owner ends meets the pushes before it begins again.
+//!
+//! Only rustc knows the values of named constants. Until a program is put together ([`Parts::program`]), a frontier whose
+//! room depends on them has room for nodes and edges, and budgets count that.
+//!
+//! [`Parts::program`]: crate::vir0::module::Parts::program
 
 use super::effects::Accesses;
 use crate::compile::ir::{AtomicOp, BinaryOp, Body, CompareOp, Expr, Stmt};
 use crate::vir0::module::{
-    BufferId, Domain, Extent, FixpointId, FrontierId, Program, Step, Uniform, Wave, WaveId,
+    Bound, BufferId, Domain, Extent, FixpointId, FrontierId, Program, Step, Uniform, Wave, WaveId,
 };
 use crate::vir0::scalar::Scalar;
 
 /// Gives frontiers of nodes the room that their pushes need, where they have room for all nodes and edges and need less.
-/// `named`: the fixpoints whose limit of rounds is a constant, which is not known yet.
-pub fn limit(program: &mut Program, bodies: &[&Body], named: &[FixpointId]) {
+/// `named`: the fixpoints whose limit of rounds is a constant, which is not known yet. Gives the rooms that depend on
+/// such limits and on named constants.
+pub fn limit(program: &mut Program, bodies: &[&Body], named: &[FixpointId]) -> Vec<Conditional> {
+    let mut conditional = Vec::new();
     for id in 0..program.frontiers.len() {
         let frontier = &program.frontiers[id];
         let by_default = frontier.capacity == Extent::NodesPlusEdges;
         if !by_default || frontier.unique || !frontier.fields.is_empty() {
             continue;
         }
-        match times_nodes(program, (bodies, named), FrontierId(id as u16)) {
+        let mut apart = Vec::new();
+        let frontier = FrontierId(id as u16);
+        match times_nodes(program, (bodies, named), frontier, &mut apart) {
             Some(0) | None => {}
-            Some(times) => program.frontiers[id].capacity = Extent::NodesTimes(times),
+            Some(times) if apart.is_empty() => {
+                program.frontiers[id].capacity = Extent::NodesTimes(times);
+            }
+            Some(times) => conditional.push(Conditional {
+                frontier,
+                times,
+                apart,
+            }),
         }
     }
+    conditional
+}
+
+/// Room that a frontier needs if values differ that are not known yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conditional {
+    /// Which.
+    pub frontier: FrontierId,
+    /// Items for each node.
+    pub times: u32,
+    /// Each of these are never the same.
+    pub apart: Vec<[Bound; 2]>,
 }
 
 /// Most items for each node that a side can hold.
@@ -52,6 +80,7 @@ fn times_nodes(
     program: &Program,
     (bodies, named): (&[&Body], &[FixpointId]),
     frontier: FrontierId,
+    apart: &mut Vec<[Bound; 2]>,
 ) -> Option<u32> {
     let owner = program.frontiers[frontier.index()].owner;
     let at = |step: Step| program.schedule.iter().position(|s| *s == step);
@@ -64,7 +93,7 @@ fn times_nodes(
     let outermost = owner.is_some_and(|o| program.fixpoints[o.index()].parent.is_none());
     let (mut before, mut others) = (0u32, 0u32);
     for (id, (wave, body)) in (0..).zip(program.waves.iter().zip(bodies)) {
-        let sites = sites(program, (wave, body, named), frontier)?;
+        let sites = sites(program, (wave, body, named), frontier, apart)?;
         if sites == 0 {
             continue;
         }
@@ -118,6 +147,7 @@ fn sites(
     program: &Program,
     (wave, body, named): (&Wave, &Body, &[FixpointId]),
     frontier: FrontierId,
+    apart: &mut Vec<[Bound; 2]>,
 ) -> Option<u32> {
     let mut walk = Walk {
         program,
@@ -127,8 +157,14 @@ fn sites(
         named,
         frontier,
         sites: 0,
+        apart: Vec::new(),
     };
     walk.block(&body.block, &mut Vec::new(), false)?;
+    for pair in walk.apart {
+        if !apart.contains(&pair) {
+            apart.push(pair);
+        }
+    }
     Some(walk.sites)
 }
 
@@ -140,19 +176,26 @@ struct Walk<'p, 'b> {
     frontier: FrontierId,
     named: &'p [FixpointId],
     sites: u32,
+    /// What the pushes presume.
+    apart: Vec<[Bound; 2]>,
 }
+
+/// The index that a condition is met for at most once, if these values differ.
+type Met<'b> = (&'b Expr, Option<[Bound; 2]>);
 
 impl<'b> Walk<'_, 'b> {
     /// `met`: the indices that conditions around are met for at most once.
-    fn block(&mut self, block: &'b [Stmt], met: &mut Vec<&'b Expr>, in_loop: bool) -> Option<()> {
+    fn block(&mut self, block: &'b [Stmt], met: &mut Vec<Met<'b>>, in_loop: bool) -> Option<()> {
         for stmt in block {
             match stmt {
                 Stmt::Push {
                     frontier, value, ..
                 } if *frontier == self.frontier => {
-                    if in_loop || !self.is_once(value, met) {
+                    if in_loop {
                         return None;
                     }
+                    let presumed = self.is_once(value, met)?;
+                    self.apart.extend(presumed);
                     self.sites = self.sites.checked_add(1)?;
                 }
                 Stmt::If {
@@ -187,22 +230,27 @@ impl<'b> Walk<'_, 'b> {
         Some(())
     }
 
-    fn is_once(&self, node: &'b Expr, met: &[&'b Expr]) -> bool {
+    /// Whether a node is pushed at most once, and what that presumes.
+    fn is_once(&self, node: &'b Expr, met: &[Met<'b>]) -> Option<Option<[Bound; 2]>> {
         let each_once = match self.wave.domain {
             // It pushes once at all.
-            Domain::Once => return true,
+            Domain::Once => return Some(None),
             Domain::Nodes => true,
             Domain::Items(f) => self.program.frontiers[f.index()].unique,
             _ => false,
         };
-        each_once && self.accesses.is_item(node)
-            || met
-                .iter()
-                .any(|index| self.accesses.is_stable(index) && self.accesses.same(node, index))
+        if each_once && self.accesses.is_item(node) {
+            return Some(None);
+        }
+        let same =
+            |index: &'b Expr| self.accesses.is_stable(index) && self.accesses.same(node, index);
+        let of_node = met.iter().filter(|(index, _)| same(index));
+        // Nothing is presumed that need not be.
+        of_node.map(|&(_, apart)| apart).min_by_key(Option::is_some)
     }
 
     /// The indices for which a condition holds at most once.
-    fn conditions(&self, cond: &'b Expr, met: &mut Vec<&'b Expr>) {
+    fn conditions(&self, cond: &'b Expr, met: &mut Vec<Met<'b>>) {
         match self.accesses.named(cond) {
             Expr::Binary {
                 op: BinaryOp::And,
@@ -220,7 +268,11 @@ impl<'b> Walk<'_, 'b> {
                 expected,
                 new,
                 ..
-            } if self.is_alone(*buffer) && self.differ(expected, new) => met.push(index),
+            } if self.is_alone(*buffer) => {
+                if let Some(apart) = self.differ(expected, new) {
+                    met.push((index, apart));
+                }
+            }
             Expr::Compare {
                 op: CompareOp::Eq,
                 left,
@@ -228,7 +280,7 @@ impl<'b> Walk<'_, 'b> {
                 ..
             } => {
                 for (old, bound) in [(left, right), (right, left)] {
-                    met.extend(self.counted(old, bound));
+                    met.extend(self.counted(old, bound).map(|index| (index, None)));
                 }
             }
             _ => {}
@@ -270,20 +322,28 @@ impl<'b> Walk<'_, 'b> {
         self.accesses.has_one(buffer) && !is_looped(self.body, buffer, false)
     }
 
-    /// Whether two values are never the same.
-    fn differ(&self, a: &'b Expr, b: &'b Expr) -> bool {
-        let (a, b) = (self.accesses.named(a), self.accesses.named(b));
-        match (self.range(a), self.range(b)) {
-            (Some((a, most)), Some((b, other))) => most < b || other < a,
-            _ => false,
+    /// Whether two values are never the same; of values that are not known yet, what has to be so.
+    fn differ(&self, a: &'b Expr, b: &'b Expr) -> Option<Option<[Bound; 2]>> {
+        let pair = [self.bound(a)?, self.bound(b)?];
+        let is_open = |bound: &Bound| match *bound {
+            Bound::Literal(_) => false,
+            Bound::Constant(_) => true,
+            Bound::Round(fixpoint, _) => self.named.contains(&FixpointId(fixpoint)),
+        };
+        match pair.iter().any(is_open) {
+            true => Some(Some(pair)),
+            false => Bound::are_apart(pair, self.program).then_some(None),
         }
     }
 
-    /// The least and the most that a value can be: a literal, or the round with a literal added.
-    fn range(&self, e: &Expr) -> Option<(u64, u64)> {
-        let (round, add) = match e {
+    /// A literal, a named constant, or the round with a literal added.
+    fn bound(&self, e: &'b Expr) -> Option<Bound> {
+        let (round, add) = match self.accesses.named(e) {
             Expr::Literal(Scalar::U8 | Scalar::U32 | Scalar::Bool, bits) => {
-                return Some((*bits, *bits));
+                return Some(Bound::Literal(*bits));
+            }
+            Expr::Uniform(Uniform::Constant(id), Scalar::U8 | Scalar::U32 | Scalar::Bool) => {
+                return Some(Bound::Constant(id.0));
             }
             Expr::Binary {
                 op: BinaryOp::Add,
@@ -299,11 +359,7 @@ impl<'b> Walk<'_, 'b> {
         let Expr::Uniform(Uniform::Round, Scalar::U32) = round else {
             return None;
         };
-        let id = self.wave.fixpoint.filter(|f| !self.named.contains(f))?;
-        let fixpoint = &self.program.fixpoints[id.index()];
-        let last = fixpoint.max_rounds.checked_sub(1)?;
-        let most = last.checked_add(add)?;
-        (most <= u32::MAX.into()).then_some((add, most))
+        Some(Bound::Round(self.wave.fixpoint?.0, add))
     }
 }
 

@@ -11,13 +11,14 @@
 use super::hazard::compatible;
 use crate::vir0::isa::{Imm, Kind, Op, Word};
 use crate::vir0::length::{Length, Term};
-use crate::vir0::manifest::Manifest;
+use crate::vir0::manifest::{Claim, Manifest};
 use crate::vir0::module::{
     Agreement, BufferId, ConstantId, Domain, Extent, FixpointId, FrontierId, KernelId, Least,
     ListId, NodeRef, Program, Proviso, Reason, ReductionId, Resource, Role, ScalarId, SiteId, Step,
     Uniform, WaveId, Width,
 };
 use crate::vir0::module::{Buffer, LengthId, PartsId};
+use crate::vir0::results::open;
 use thiserror::Error;
 
 /// An output of the first program that is an input of the second.
@@ -460,9 +461,29 @@ fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
         unproven: true,
         max_nodes: least(a.max_nodes, b.max_nodes),
         max_edges: least(a.max_edges, b.max_edges),
+        claims: claims(first, second, shift),
         ..Manifest::default()
     };
     p
+}
+
+/// The claims of both. What the second one says presumes what it is given: where a link gives it what may differ from
+/// run to run, nothing.
+fn claims(first: &Program, second: &Program, shift: &Shift) -> Vec<Claim> {
+    let open = open(first, |_| true);
+    let claimed = |r: Resource| first.manifest.claims.iter().any(|c| c.result == r);
+    let linked = shift
+        .buffers
+        .iter()
+        .filter(|b| b.index() < first.buffers.len());
+    let mut linked = linked.map(|&b| Resource::Buffer(b));
+    let given_open = linked.any(|b| open.contains(&b) && !claimed(b));
+    let shifted = second.manifest.claims.iter().map(|claim| Claim {
+        result: shift.resource(claim.result),
+        reason: claim.reason.clone(),
+    });
+    let own = first.manifest.claims.iter().cloned();
+    own.chain(shifted.filter(|_| !given_open)).collect()
 }
 
 /// Of two passes that do not see each other's waves, the weaker promise holds, with the reasons of both.

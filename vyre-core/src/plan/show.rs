@@ -15,6 +15,7 @@ use crate::vir0::module::{
     MAX_ROUNDS, Mode, Parts, Program, Proviso, Reason, ReduceOp, Resource, Role, ScalarId,
     ScalarParam, Step, TopologyId, UpdateOp, Wave, WaveId, Width, row_words,
 };
+use crate::vir0::results::{Standing, results, unsettled};
 use crate::vir0::scalar::Scalar;
 use crate::vir0::sizes::Sizes;
 use crate::vir0::trap::Site;
@@ -179,9 +180,39 @@ fn show_agreement(p: &Program, f: &mut String) -> fmt::Result {
             for reason in reasons {
                 writeln!(f, "  {}", because(p, reason))?;
             }
-            Ok(())
+            for given in results(p) {
+                if let Standing::Claimed(why) = given.standing {
+                    writeln!(f, "  claimed: every run gives {} alike: {why}", given.name)?;
+                }
+            }
+            match unsettled(p) {
+                Some(open) => writeln!(f, "  {}", open.cost()),
+                None => Ok(()),
+            }
         }
     }
+}
+
+/// Of a pass whose result is open, a line that says of each result that is not proven whether it is claimed; nothing of
+/// other passes. Where a session is `alone` with one side, also what that would cost with several.
+pub fn results_text(p: &Program, alone: bool) -> String {
+    let Agreement::Open(_) = p.agreement else {
+        return String::new();
+    };
+    let given = results(p).into_iter();
+    let not_proven = given.filter(|given| given.standing != Standing::Proven);
+    let each: Vec<String> = not_proven
+        .map(|given| format!("{} {}", given.name, given.standing))
+        .collect();
+    let mut text = format!("result    {}", class(p));
+    if !each.is_empty() {
+        text += &format!(": {}", each.join(", "));
+    }
+    text.push('\n');
+    if let (Some(open), true) = (unsettled(p), alone) {
+        text += &format!("          {}\n", open.cost());
+    }
+    text
 }
 
 /// Why frontiers have room for fewer items than there are nodes and edges.

@@ -25,7 +25,11 @@ impl<T> IntoTopology<T> for T {
     }
 }
 
-/// A compiled pass. Implemented by the macros' expansion only.
+/// A compiled pass: the type `Pass` in the module of a wave graph. Implemented by the macros' expansion only.
+///
+/// Functions that are generic over it work with sessions of any pass,
+/// `fn time<P: Pass>(session: &mut Session<P>, run: P::Run<'_>) -> Result<P::Output, Error>`. The rest of the trait is for
+/// the runtime.
 pub trait Pass: 'static {
     /// What a session is created from.
     type Topology<'a>;

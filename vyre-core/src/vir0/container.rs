@@ -16,9 +16,9 @@
 use crate::vir0::fingerprint::{Fingerprint, fnv1a};
 use crate::vir0::isa::Word;
 use crate::vir0::length::{Length, LengthOp, Term};
-use crate::vir0::manifest::{Manifest, Measured, Proof, Stale};
+use crate::vir0::manifest::{Claim, Manifest, Measured, Proof, Stale};
 use crate::vir0::module::{
-    Access, Agreement, Buffer, BufferId, Constant, ConstantId, Domain, Extent, Fixpoint,
+    Access, Agreement, Bound, Buffer, BufferId, Constant, ConstantId, Domain, Extent, Fixpoint,
     FixpointId, Frontier, FrontierId, ItemRows, Kernel, KernelId, Least, LengthId, List, ListId,
     Mode, NodeRef, Parts, PartsId, Program, Proviso, Reason, ReduceOp, Reduction, ReductionId,
     Resource, Role, ScalarId, ScalarParam, SiteId, Step, Topology, TopologyId, Uniform, UpdateOp,
@@ -438,7 +438,7 @@ fn list(errors: &[VerifyError]) -> String {
 
 impl Parts {
     /// Assembles the program: decodes the skeleton, fills in the named constants, round limits among them, and the
-    /// source positions, verifies. Evidence that was measured with other values of constants is stale, and the program
+    /// source positions, verifies. Frontiers get the room that they need with these values. Evidence that was measured with other values of constants is stale, and the program
     /// unproven.
     pub fn program(&self) -> Result<Program, PartsError> {
         let mut program = decode(self.skeleton)?;
@@ -457,6 +457,7 @@ impl Parts {
             }
         }
         settle(&mut program);
+        self.make_room(&mut program);
         let proof = program.manifest.proof.as_ref();
         if proof.is_some_and(|proof| proof.constants_hash != self.constants_hash()) {
             program.manifest.disprove(Stale::Constants);
@@ -474,6 +475,20 @@ impl Parts {
             .collect();
         verify(&program).map_err(PartsError::Verify)?;
         Ok(program)
+    }
+
+    /// Gives frontiers the room that they need, now that constants and limits are known.
+    fn make_room(&self, program: &mut Program) {
+        for room in self.rooms {
+            let apart = |pair: &[Bound; 2]| Bound::are_apart(*pair, program);
+            let holds = room.apart.iter().all(apart);
+            let frontier = program.frontiers.get_mut(usize::from(room.frontier));
+            if let (Some(frontier), true) = (frontier, holds)
+                && frontier.capacity == Extent::NodesPlusEdges
+            {
+                frontier.capacity = Extent::NodesTimes(room.times);
+            }
+        }
     }
 
     /// The hash of the values of the named constants.
@@ -627,7 +642,8 @@ structs! {
     Access { resource, mode }
     Wave { name, kernel, domain, accesses, fixpoint, after }
     Fixpoint { name, parent, until, condition, max_rounds, swaps, after, site }
-    Manifest { id, title, unproven, min_frontier_items, min_reuse, min_readback_bytes, speedup_bps, mandatory, evidence, program_hash, proof, stale, max_nodes, max_edges, budget_bytes }
+    Manifest { id, title, unproven, min_frontier_items, min_reuse, min_readback_bytes, speedup_bps, mandatory, evidence, program_hash, proof, stale, max_nodes, max_edges, budget_bytes, claims }
+    Claim { result, reason }
     Proof { samples, min_speedup_bps, max_speedup_bps, constants_hash, measured, rival }
     Site { file, line, column }
     Least { fixpoint, provisos }

@@ -1,6 +1,7 @@
 //! What a pass says of itself: its name, what it asks of a planner, and what measurements prove about it. The macro
 //! makes it from `#[pass(..)]`, and the container carries it.
 
+use crate::vir0::module::Resource;
 use thiserror::Error;
 
 /// What the pass promises and asks of the planner; shown by `PLAN` and listed at run time.
@@ -37,6 +38,18 @@ pub struct Manifest {
     pub max_edges: Option<u64>,
     /// Memory that a run may take.
     pub budget_bytes: Option<u64>,
+    /// Results that are not proven to be the same in every run, and of which the author says so.
+    pub claims: Vec<Claim>,
+}
+
+/// Every run gives this result alike, says the author: `#[pass(same_result(dist = ".."))]`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Claim {
+    /// An output, a list that is given back, or a reduction. Elements that are structs have a claim for each of their
+    /// buffers.
+    pub result: Resource,
+    /// Why, as written.
+    pub reason: String,
 }
 
 impl Manifest {

@@ -7,6 +7,7 @@
 //! | What does code read, assign and keep alive? | [`flow`] |
 //! | What is a program? | [`module`], with [`scalar`] types, [`length`]s that are computed, [`sizes`] and the pass's [`manifest`] |
 //! | Which waves run between two barriers? Which scope owns a frontier? | [`group`], [`owner`] |
+//! | Which results are proven, claimed or open? | [`results`] |
 //! | What may stand in a fixpoint that each part of a graph runs by itself? | [`local`] |
 //! | May a program run? | [`verify`] |
 //! | May one that somebody else sent? | [`untrusted`] |
@@ -28,6 +29,7 @@ pub mod manifest;
 pub mod meaning;
 pub mod module;
 pub mod owner;
+pub mod results;
 pub mod scalar;
 pub mod sizes;
 pub mod subject;

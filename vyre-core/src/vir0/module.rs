@@ -1005,6 +1005,57 @@ pub struct Parts {
     pub sites: &'static [&'static [&'static std::panic::Location<'static>]],
     /// Round limits that are named constants: the fixpoint and the value. In the skeleton they are [`MAX_ROUNDS`].
     pub max_rounds: &'static [(u16, u64)],
+    /// Frontiers that need less room than the skeleton gives them if named constants differ.
+    pub rooms: &'static [Room],
+}
+
+/// Room for a frontier of nodes that it needs if values differ which are known only now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Which.
+    pub frontier: u16,
+    /// Items for each node.
+    pub times: u32,
+    /// Each of these are never the same.
+    pub apart: &'static [[Bound; 2]],
+}
+
+/// What bounds a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bound {
+    /// It is a literal.
+    Literal(u64),
+    /// It is this constant of the pool, an unsigned integer.
+    Constant(u16),
+    /// It is the round of this fixpoint, and so much more.
+    Round(u16, u64),
+}
+
+impl Bound {
+    /// The least and the most that the value can be; `None` where it may wrap.
+    fn range(self, p: &Program) -> Option<(u64, u64)> {
+        match self {
+            Bound::Literal(bits) => Some((bits, bits)),
+            Bound::Constant(id) => {
+                let bits = p.constants.get(usize::from(id))?.bits;
+                Some((bits, bits))
+            }
+            Bound::Round(id, add) => {
+                let fixpoint = p.fixpoints.get(usize::from(id))?;
+                let last = fixpoint.max_rounds.checked_sub(1)?;
+                let most = last.checked_add(add)?;
+                (most <= u32::MAX.into()).then_some((add, most))
+            }
+        }
+    }
+
+    /// Whether two values are never the same, in a program whose constants and limits are known.
+    pub fn are_apart([a, b]: [Bound; 2], p: &Program) -> bool {
+        match (a.range(p), b.range(p)) {
+            (Some((a, most)), Some((b, other))) => most < b || other < a,
+            _ => false,
+        }
+    }
 }
 
 /// The caller's position; expanded at a user's token, it gives that token's file, line and column.

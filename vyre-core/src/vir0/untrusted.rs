@@ -163,6 +163,7 @@ impl Program {
         let manifest = &mut program.manifest;
         manifest.disprove(Stale::Unbound);
         manifest.program_hash = None;
+        manifest.claims.clear();
         // What it is worth, and that it goes before others, is for the host to say.
         (manifest.mandatory, manifest.speedup_bps) = (false, 0);
         manifest.budget_bytes = match manifest.budget_bytes {
@@ -253,6 +254,7 @@ fn entries(p: &Program) -> u64 {
         p.sites.len(),
         p.messages.len(),
         in_agreement,
+        p.manifest.claims.len(),
     ];
     let counts = (in_frontiers.chain(in_lists).chain(in_kernels))
         .chain(in_waves.chain(in_fixpoints).chain(in_lengths))
@@ -275,6 +277,7 @@ fn texts(p: &Program) -> impl Iterator<Item = (&'static str, &str)> {
     ];
     own.into_iter()
         .chain(rival.map(|x| of("the name of a rival", x)))
+        .chain((manifest.claims.iter()).map(|x| of("the reason of a claim", &x.reason)))
         .chain((p.topologies.iter()).map(|x| of("the name of a topology", &x.name)))
         .chain((p.buffers.iter()).map(|x| of("the name of a buffer", &x.name)))
         .chain((p.frontiers.iter()).map(|x| of("the name of a frontier", &x.name)))

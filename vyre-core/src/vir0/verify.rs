@@ -694,6 +694,9 @@ impl<'p> Verifier<'p> {
             self.require(count <= most, || Rule::TableLength { table, count, most });
         }
         self.agreement(&p.agreement);
+        for claim in &p.manifest.claims {
+            self.resource(claim.result);
+        }
         for pair in p.messages.windows(2) {
             self.require(pair[0].0 < pair[1].0, || Rule::MessageOrder(pair[1].0.0));
         }

@@ -88,6 +88,7 @@ impl vyre_core::run::pass::Pass for Pass {
         constants: &[levels::__VYRE_CONSTANTS],
         sites: &[levels::__VYRE_SITES],
         max_rounds: &[],
+        rooms: &[],
     };
     const NATIVE: OpenNative = native::open::<Self>;
 

@@ -21,6 +21,7 @@ macro_rules! bare_pass {
                     constants: &[],
                     sites: &[],
                     max_rounds: &[],
+                    rooms: &[],
                 };
                 const NATIVE: OpenNative = native::open::<Self>;
 

@@ -1,6 +1,7 @@
 //! The implementation of `Pass`, and what it hands the runtime: columns, uniforms, and the functions that sweep.
 
 use super::*;
+use vyre_core::vir0::module::Bound;
 
 impl Expansion<'_> {
     /// The hidden `Pass`, and its glue: beside the module of a kernel, where a function's body may be around both.
@@ -19,10 +20,14 @@ impl Expansion<'_> {
             }
         });
         // What a kernel's module hides is not there for others: nothing is derived for it, and it costs a build less.
-        let (derive, topology_type) = if self.standalone {
-            (TokenStream::new(), quote! { () })
+        let (shown, topology_type) = if self.standalone {
+            (quote! { #[doc(hidden)] }, quote! { () })
         } else {
-            (quote! { #[derive(Debug)] }, quote! { Topology<'a> })
+            let doc = format!("The pass `{}` as a type.", self.graph.name);
+            (
+                quote! { #[doc = #doc] #[derive(Debug)] },
+                quote! { Topology<'a> },
+            )
         };
         // A kernel's results are the caller's slices.
         let output = match self.standalone {
@@ -55,8 +60,7 @@ impl Expansion<'_> {
             }
         });
         let pass = quote! {
-            #[doc(hidden)]
-            #derive
+            #shown
             pub struct Pass;
 
             #listed
@@ -126,12 +130,26 @@ impl Expansion<'_> {
             };
             Some(quote! { (#id, #value) })
         });
+        let rooms = self.rooms.iter().filter(|_| self.skeleton.is_some());
+        let rooms = rooms.map(|room| {
+            let (frontier, times) = (room.frontier.0, room.times);
+            let apart = room.apart.iter().map(|pair| {
+                let bounds = pair.iter().map(|bound| match *bound {
+                    Bound::Literal(bits) => quote! { #private::Bound::Literal(#bits) },
+                    Bound::Constant(id) => quote! { #private::Bound::Constant(#id) },
+                    Bound::Round(id, add) => quote! { #private::Bound::Round(#id, #add) },
+                });
+                quote! { [#(#bounds),*] }
+            });
+            quote! { #private::Room { frontier: #frontier, times: #times, apart: &[#(#apart),*] } }
+        });
         quote! {
             #private::Parts {
                 skeleton: #skeleton,
                 constants: &[#(#constants),*],
                 sites: &[#(#sites),*],
                 max_rounds: &[#(#limits),*],
+                rooms: &[#(#rooms),*],
             }
         }
     }

@@ -1,6 +1,7 @@
 //! From a graph to a verified program: its bodies are compiled, ordered, scheduled and encoded.
 
 use super::check::{self, Fields, Slot, Sweep};
+use super::claims;
 use super::domain::DomainArgs;
 use super::graph::{FixpointArgs, Graph, MaxRounds, Origin, Piece, renamed_expr};
 use super::local;
@@ -44,6 +45,8 @@ pub(crate) struct Built<'g> {
     pub(crate) skeleton: Option<Vec<u8>>,
     /// The targets on which it cannot meet its budget, if there are others.
     pub(crate) missed: Vec<Missed>,
+    /// Rooms of frontiers that depend on what only rustc knows.
+    pub(crate) rooms: Vec<room::Conditional>,
 }
 
 /// A target on which a pass cannot meet its budget.
@@ -77,6 +80,7 @@ struct Builder<'g, 'r> {
     sites: Vec<SiteId>,
     sweeps: Vec<Option<Sweep>>,
     missed: Vec<Missed>,
+    rooms: Vec<room::Conditional>,
 }
 
 /// Checks, lowers, orders and verifies.
@@ -103,6 +107,7 @@ pub(crate) fn build<'g>(
         sites: vec![SiteId(0); scopes - 1],
         sweeps: Vec::new(),
         missed: Vec::new(),
+        rooms: Vec::new(),
     };
     b.bodies.resize_with(graph.waves.len(), || None);
     b.sweeps.resize_with(graph.waves.len(), || None);
@@ -127,6 +132,7 @@ pub(crate) fn build<'g>(
         sweeps: b.sweeps,
         skeleton,
         missed: b.missed,
+        rooms: b.rooms,
     }
 }
 
@@ -366,6 +372,9 @@ impl Builder<'_, '_> {
     fn assemble(&mut self, fields: &Fields<'_>, parsed: bool) -> Option<Vec<u8>> {
         let graph = self.graph;
         self.program.lengths = self.tables.lengths();
+        if graph.has_data {
+            claims::check(graph, fields, &self.program, self.report);
+        }
         let internal = |what: &dyn std::fmt::Display, at: Span, report: &mut Report| {
             report.error_help(
                 at,
@@ -516,8 +525,12 @@ impl Builder<'_, '_> {
             })
             .filter_map(|(_, s)| check::fixpoint_of(s))
             .collect();
-        room::limit(program, &bodies, &named);
+        self.rooms = room::limit(program, &bodies, &named);
         if graph.options.deterministic && !self.is_determined() {
+            return None;
+        }
+        self.program.manifest.claims = claims::kept(graph, fields, &self.program, self.report);
+        if !self.report.is_empty() {
             return None;
         }
         let program = &mut self.program;

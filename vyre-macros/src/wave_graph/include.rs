@@ -17,6 +17,7 @@ use crate::args::ident_of;
 use crate::kernel::param::scalar_of;
 use crate::kernel::param::{Written, same_item, written};
 use crate::package::{Imports, Package};
+use crate::pass::SameResult;
 use crate::report::{Report, did_you_mean, listed};
 use crate::tables::ModuleTables;
 use crate::tokens::{any_token, ident, show, source_text};
@@ -236,6 +237,14 @@ impl Merger<'_> {
             }
         }
         self.graph.included[graph].names.clone_from(&names);
+        let end = self.graph.included.len();
+        let claims = std::mem::take(&mut other.claim.same).into_iter();
+        let here = claims.map(|claim| SameResult {
+            field: renamed(&claim.field, &names),
+            of: Some((graph, end)),
+            ..claim
+        });
+        self.graph.claim.same.extend(here);
         let (first_wave, first_scope) = (self.graph.waves.len(), self.graph.scopes.len() - 1);
         let scope_here = |s: usize| if s == 0 { 0 } else { s + first_scope };
         let piece_here = |piece: &Piece| match piece {

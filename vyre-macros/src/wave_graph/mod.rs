@@ -6,6 +6,7 @@
 
 pub(crate) mod build;
 pub(crate) mod check;
+mod claims;
 pub(crate) mod domain;
 pub(crate) mod graph;
 pub(crate) mod include;

@@ -24,7 +24,8 @@ impl<P: Pass> Session<P> {
     }
 
     /// Lets runs go to the side of the runtime where they are fastest, or keeps them where they are, and gives up what
-    /// the session has elsewhere. As it begins, passes whose result is the same on every side go, and others stay
+    /// the session has elsewhere. As it begins, passes go of which each result is the same on every side, by proof or by
+    /// a claim (`#[pass(same_result(..))]`). Others stay
     /// ([`Agreement::Open`](vyre_core::vir0::module::Agreement::Open): where the order of items shows, or floats are
     /// summed).
     pub fn set_side_changes(&mut self, on: bool) {

@@ -564,8 +564,19 @@ impl Taker<'_> {
             return None;
         }
         if type_word(ty).as_deref() == Some("Bits") || bits.is_some() {
+            // All ones, in words.
+            let full = init.take_if(|init| role != Role::Topology && is_true(init));
+            if let Some(full) = &full
+                && !self.whole_words(full.span(), bits.as_ref(), name)
+            {
+                return None;
+            }
             let given = (per, bits, init.map(|e| ("init", e.span())));
-            return self.rows(role, word, given, (attr.path().span(), ty, name));
+            let mut kind = self.rows(role, word, given, (attr.path().span(), ty, name))?;
+            if let FieldKind::Column { init, .. } = &mut kind {
+                *init = full.map(|_| Box::new(parse_quote!(::core::primitive::u32::MAX)));
+            }
+            return Some(kind);
         }
         if per.is_none() {
             if role == Role::Input && scalar_of(ty).is_some() {
@@ -588,6 +599,20 @@ impl Taker<'_> {
         })
     }
 
+    /// Whether rows of this width fill their words, as those that begin with all bits have to.
+    fn whole_words(&mut self, at: Span, bits: Option<&Expr>, name: &Ident) -> bool {
+        let Some(bits) = bits else { return true };
+        let whole = int_literal(bits).is_some_and(|width| width.is_multiple_of(32));
+        if !whole {
+            self.report.error_help(
+                at,
+                format!("`init = true` is for rows whose width is a literal multiple of 32, and `{name}` may end in a part of a word"),
+                format!("fill the rows in a wave over the nodes: `for k in 0..{name}.words() {{ {name}.store_word(v, k, u32::MAX); }}`"),
+            );
+        }
+        whole
+    }
+
     /// A buffer of rows of bits: its `per`, its `bits`, and an argument that it must not have.
     fn rows(
         &mut self,
@@ -598,13 +623,16 @@ impl Taker<'_> {
     ) -> Option<FieldKind> {
         let rows = type_word(ty).as_deref() == Some("Bits");
         let start = match role {
-            Role::Output | Role::Scratch | Role::InOut => "the rows start empty",
+            Role::Output | Role::Scratch | Role::InOut => {
+                "the rows start empty, or with `init = true` with all bits"
+            }
             Role::Input | Role::Topology => "the caller gives the words of all rows",
         };
         if let (true, Some(_), Some(Per::Node), Some((what, at))) = (rows, &bits, &per, other) {
+            let such = if what == "init" { "such " } else { "" };
             self.report.error_help(
                 at,
-                format!("`{name}` has rows of bits, which take no `{what}`"),
+                format!("`{name}` has rows of bits, which take no {such}`{what}`"),
                 format!("leave it out: {start}"),
             );
             return None;
@@ -815,4 +843,8 @@ fn written_here(data: &mut syn::ItemStruct) {
             own(name);
         }
     }
+}
+
+fn is_true(e: &Expr) -> bool {
+    matches!(e, Expr::Lit(syn::ExprLit { lit: syn::Lit::Bool(b), .. }) if b.value)
 }

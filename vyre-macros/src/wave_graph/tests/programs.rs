@@ -321,3 +321,22 @@ fn evidence_is_stale_after_an_edit_that_changes_the_program() {
     let (proved, warnings) = evidence_of(apart, &apart.replace(", after(a)", ""));
     assert_eq!((proved, warnings.len()), (false, 1), "{warnings:?}");
 }
+
+/// What an editor shows of `PLAN` and `Session` says what an open result costs.
+#[test]
+fn an_open_result_is_told_where_the_pass_is_used() {
+    let emitted = |body: &str| {
+        let (graph, mut report) = parse(&format!("{DATA} {body}"), TokenStream::new());
+        let built = build(&graph, Imports::default(), true, &mut report);
+        assert!(built.skeleton.is_some(), "{:?}", report.messages());
+        expand::module(&built.expansion(&graph), report).to_string()
+    };
+    let race = emitted(
+        "#[wave(edges(graph))] fn race(e: Edge, dist: &Buf<Atomic<u32>>) { dist[e.dst].store(e.src); }",
+    );
+    let cost =
+        "Open result: dist may differ, so a session of several backends stays where it began: ";
+    assert_eq!(race.matches(cost).count(), 2, "{race}");
+    let own = emitted("#[wave(nodes)] fn own(v: Node, dist: &mut u32) { *dist = v; }");
+    assert!(!own.contains("Open result"), "{own}");
+}

@@ -1,0 +1,22 @@
+//! A claim is about what a run gives back.
+use vyre::prelude::*;
+
+#[wave_graph]
+#[pass(unproven, same_result(best = "one edge leads to each node"))]
+mod tree {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[scratch(per = node)]
+        best: u32,
+        #[output(per = node, init = u32::MAX)]
+        parent: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn choose(e: Edge, parent: &Buf<Atomic<u32>>) {
+        parent[e.dst].compare_exchange(u32::MAX, e.src);
+    }
+}
+
+fn main() {}

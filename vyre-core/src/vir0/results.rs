@@ -1,0 +1,292 @@
+//! Which results of a run are the same in every run: what is proven, what the author claims, and what is open.
+//!
+//! The class of a pass ([`Agreement`]) says it of all results together. Where it is open, the reasons name waves. What
+//! such a wave changes is not proven; nor is what any wave changes that reads such a thing, or that has its rounds
+//! counted by it. All else is. A pass says of the rest with `#[pass(same_result(..))]` what is the same all the same.
+//!
+//! ```
+//! use vyre_core::vir0::results::{Standing, results};
+//! use vyre_core::vir0::module::{Agreement, Buffer, Extent, Program, Role};
+//! use vyre_core::vir0::scalar::Scalar;
+//! let dist = Buffer {
+//!     name: "dist".into(),
+//!     scalar: Scalar::U32,
+//!     extent: Extent::Nodes,
+//!     role: Role::Output,
+//!     init: None,
+//! };
+//! let mut program = Program { buffers: vec![dist], agreement: Agreement::Bits, ..Program::default() };
+//! assert_eq!(results(&program)[0].standing, Standing::Proven);
+//! // Without a reason nobody has judged it.
+//! program.agreement = Agreement::Open(vec![]);
+//! assert_eq!(results(&program)[0].standing, Standing::Open);
+//! ```
+
+use super::module::{
+    Agreement, BufferId, FixpointId, ListId, Mode, Program, ReductionId, Resource, Role, Uniform,
+    WaveId,
+};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// A result of a run, and how far it is the same in every run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Given<'p> {
+    /// The field.
+    pub name: &'p str,
+    /// An output, list or reduction; of elements that are structs the first of their buffers.
+    pub resource: Resource,
+    /// How far it is the same.
+    pub standing: Standing<'p>,
+}
+
+/// Whether every run gives a result alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing<'p> {
+    /// It is proven.
+    Proven,
+    /// It is not proven, and the author says so, for this reason.
+    Claimed(&'p str),
+    /// Neither.
+    Open,
+}
+
+impl fmt::Display for Standing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Standing::Proven => f.write_str("proven"),
+            Standing::Claimed(why) => write!(f, "claimed ({why})"),
+            Standing::Open => f.write_str("open"),
+        }
+    }
+}
+
+/// What a run gives back, field by field: outputs, then lists, then reductions.
+pub fn results(program: &Program) -> Vec<Given<'_>> {
+    let open = open(program, |_| true);
+    let mut given: Vec<Given<'_>> = Vec::new();
+    for resource in returned(program) {
+        let name = program.field_of(resource);
+        let mut claims = program.manifest.claims.iter();
+        let claim = claims.find(|c| c.result == resource);
+        let standing = match (open.contains(&resource), claim) {
+            (false, _) => Standing::Proven,
+            (true, Some(claim)) => Standing::Claimed(&claim.reason),
+            (true, None) => Standing::Open,
+        };
+        // Elements that are structs have a buffer for each of their scalars.
+        let same = |g: &&mut Given<'_>| {
+            let buffers = matches!(
+                (g.resource, resource),
+                (Resource::Buffer(_), Resource::Buffer(_))
+            );
+            buffers && g.name == name
+        };
+        match given.iter_mut().find(same) {
+            Some(first) => first.standing = weaker(first.standing, standing),
+            None => given.push(Given {
+                name,
+                resource,
+                standing,
+            }),
+        }
+    }
+    given
+}
+
+/// Whether each result is proven or claimed, so that it does not matter to results where a run is.
+pub fn are_settled(program: &Program) -> bool {
+    unsettled(program).is_none()
+}
+
+/// Results that are neither proven nor claimed, and what lets sessions change sides with them, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsettled {
+    /// `dist and parent`.
+    pub names: String,
+    /// The switch, and the claim.
+    pub switch: String,
+}
+
+impl Unsettled {
+    /// What it costs that they are open.
+    pub fn cost(&self) -> String {
+        let Unsettled { names, switch } = self;
+        format!(
+            "{names} may differ, so a session of several backends stays where it began: {switch}"
+        )
+    }
+}
+
+/// The results that keep sessions on the side where they began; `None` where there are none.
+pub fn unsettled(program: &Program) -> Option<Unsettled> {
+    let Agreement::Open(_) = program.agreement else {
+        return None;
+    };
+    let given = results(program);
+    let open = given.iter().filter(|g| g.standing == Standing::Open);
+    let open: Vec<&str> = open.map(|given| given.name).collect();
+    let (first, names) = match open[..] {
+        [] => return None,
+        [one] => (one, one.to_owned()),
+        [first, .., last] => {
+            let before = open[..open.len() - 1].join(", ");
+            (first, format!("{before} and {last}"))
+        }
+    };
+    let claim = format!("`#[pass(same_result({first} = \"why\"))]`");
+    let switch = match open.len() {
+        1 => format!("`set_side_changes(true)` or a claim, {claim}, lets it change"),
+        _ => format!("`set_side_changes(true)` or claims, {claim}, let it change"),
+    };
+    Some(Unsettled { names, switch })
+}
+
+fn weaker<'p>(a: Standing<'p>, b: Standing<'p>) -> Standing<'p> {
+    match (a, b) {
+        (Standing::Open, _) | (_, Standing::Open) => Standing::Open,
+        (Standing::Claimed(_), _) => a,
+        (Standing::Proven, _) => b,
+    }
+}
+
+/// The outputs, returned lists and reductions.
+fn returned(program: &Program) -> impl Iterator<Item = Resource> + '_ {
+    let buffers = (0..).map(BufferId).zip(&program.buffers);
+    let buffers = buffers.filter(|(_, b)| matches!(b.role, Role::Output | Role::InOut));
+    let lists = (0..).map(ListId).zip(&program.lists);
+    let lists = lists.filter(|(_, l)| l.output);
+    let reductions = (0..).map(ReductionId).zip(&program.reductions);
+    let reductions = reductions.filter(|(_, r)| r.output);
+    (buffers.map(|(id, _)| Resource::Buffer(id)))
+        .chain(lists.map(|(id, _)| Resource::List(id)))
+        .chain(reductions.map(|(id, _)| Resource::Reduction(id)))
+}
+
+/// What is not proven to be the same in every run, for the reasons that are about these waves. Without any reason at
+/// all, everything.
+pub fn open(program: &Program, of: impl Fn(WaveId) -> bool) -> BTreeSet<Resource> {
+    let Agreement::Open(reasons) = &program.agreement else {
+        return BTreeSet::new();
+    };
+    if reasons.is_empty() {
+        return returned(program).collect();
+    }
+    let mut spread = Spread {
+        program,
+        open: BTreeSet::new(),
+        waves: vec![false; program.waves.len()],
+    };
+    for reason in reasons.iter().filter(|r| of(r.wave)) {
+        spread.wave(reason.wave);
+        // Of a fixpoint the reasons name one wave that sees an order; others may as well.
+        let Some(fixpoint) = program
+            .waves
+            .get(reason.wave.index())
+            .and_then(|w| w.fixpoint)
+        else {
+            continue;
+        };
+        for (id, wave) in (0..).map(WaveId).zip(&program.waves) {
+            if wave.fixpoint == Some(fixpoint) {
+                spread.wave(id);
+            }
+        }
+        spread.swaps(fixpoint);
+    }
+    spread.finish();
+    spread.open
+}
+
+struct Spread<'p> {
+    program: &'p Program,
+    open: BTreeSet<Resource>,
+    /// Those whose changes are open.
+    waves: Vec<bool>,
+}
+
+impl Spread<'_> {
+    fn wave(&mut self, id: WaveId) {
+        let Some(wave) = self.program.waves.get(id.index()) else {
+            return;
+        };
+        self.waves[id.index()] = true;
+        let changed = wave.accesses.iter().filter(|a| a.mode != Mode::Read);
+        self.open.extend(changed.map(|a| a.resource));
+    }
+
+    /// Rounds of this fixpoint, or what it exchanges, are open.
+    fn swaps(&mut self, id: FixpointId) {
+        let swaps = &self.program.fixpoints[id.index()].swaps;
+        let swapped = swaps.iter().flat_map(|&(a, b)| [a, b]);
+        self.open.extend(swapped.map(Resource::Buffer));
+    }
+
+    /// Whether an open value decides how many rounds a fixpoint has.
+    fn counts_rounds(&self, id: FixpointId) -> bool {
+        let fixpoint = &self.program.fixpoints[id.index()];
+        let Some(kernel) = self.program.kernels.get(fixpoint.until.index()) else {
+            return false;
+        };
+        let mut asked = kernel.uniforms.iter().filter_map(|u| match *u {
+            Uniform::Reduction(r) => Some(Resource::Reduction(r)),
+            Uniform::FrontierLen(f) => Some(Resource::Frontier(f)),
+            Uniform::ListLen(l) => Some(Resource::List(l)),
+            Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Round | Uniform::Nodes => None,
+        });
+        asked.any(|r| self.open.contains(&r))
+    }
+
+    /// The fixpoint, or one around it.
+    fn is_in(&self, mut at: Option<FixpointId>, fixpoint: FixpointId) -> bool {
+        while let Some(id) = at {
+            if id == fixpoint {
+                return true;
+            }
+            at = self.program.fixpoints[id.index()].parent;
+        }
+        false
+    }
+
+    /// Until nothing more is open: what only updates something learns nothing of it.
+    fn finish(&mut self) {
+        let program = self.program;
+        loop {
+            let before = self.open.len();
+            for (id, wave) in (0..).map(WaveId).zip(&program.waves) {
+                let mut accesses = wave.accesses.iter();
+                let reads = accesses
+                    .any(|a| !matches!(a.mode, Mode::Update(_)) && self.open.contains(&a.resource));
+                if reads && !self.waves[id.index()] {
+                    self.wave(id);
+                }
+            }
+            for (id, fixpoint) in (0..).map(FixpointId).zip(&program.fixpoints) {
+                let is_open = |b: BufferId| self.open.contains(&Resource::Buffer(b));
+                let exchanges = fixpoint
+                    .swaps
+                    .iter()
+                    .any(|&(a, b)| is_open(a) != is_open(b));
+                let counts = self.counts_rounds(id);
+                if counts {
+                    for (wave, declared) in (0..).map(WaveId).zip(&program.waves) {
+                        if self.is_in(declared.fixpoint, id) {
+                            self.wave(wave);
+                        }
+                    }
+                    for (inner, declared) in (0..).map(FixpointId).zip(&program.fixpoints) {
+                        if self.is_in(declared.parent, id) {
+                            self.swaps(inner);
+                        }
+                    }
+                }
+                if counts || exchanges {
+                    self.swaps(id);
+                }
+            }
+            if self.open.len() == before {
+                return;
+            }
+        }
+    }
+}
