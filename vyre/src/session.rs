@@ -5,7 +5,7 @@ use crate::device_ptr::{DevicePtr, DevicePtrError};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::pinned::{Held, Pinned, Pool};
-use crate::query::{Query, QueryId, slices};
+use crate::query::{Line, QueryId, slices};
 use crate::runtime::Runtime;
 use crate::sides::Sides;
 use crate::stop::Stops;
@@ -47,10 +47,9 @@ pub struct Session<P: Pass> {
     /// Counted by executors that are gone.
     counted: Counters,
     sides: Sides,
-    waiting: Vec<Query>,
+    line: Line,
     /// Queries whose priorities draw near each other.
     siblings: Vec<(QueryId, QueryId)>,
-    next_query: u64,
     batch_limit: Option<NonZeroUsize>,
     /// Columns that rows of structs were put together from: the next run's are made in their memory.
     kept: Outcome,
@@ -83,9 +82,8 @@ impl<P: Pass> Session<P> {
             decider: opened.decider,
             counted: Counters::default(),
             sides,
-            waiting: Vec::new(),
+            line: Line::default(),
             siblings: Vec::new(),
-            next_query: 0,
             batch_limit: None,
             kept: Outcome::default(),
             stops: Stops::new(runtime.all(), runtime.time_limit()),
@@ -747,10 +745,10 @@ impl<P: Pass> Session<P> {
         self.executor.set_step_limit(steps)
     }
 
-    /// What stops this session's calls is what its executor looks at, which may have had another limit when it was last
-    /// this session's.
+    /// What stops this session's calls is what its executor looks at.
     fn watch(&mut self) {
         self.executor.set_stop(&self.stops.stop);
+        // One that was parked may have a limit that is no longer there.
         self.executor.set_step_limit(self.stops.steps);
     }
 
