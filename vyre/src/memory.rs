@@ -9,6 +9,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use vyre_core::dsl::columns::Column;
 use vyre_core::dsl::error::RunError;
+use vyre_core::plan::budget::least_on;
 use vyre_core::plan::check;
 use vyre_core::plan::fit::{FitError, fit_on};
 use vyre_core::plan::footprint::{Allocation, FootprintError, footprint_on};
@@ -162,7 +163,8 @@ impl Memory {
         if let Some(available) = budgets.into_iter().flatten().min() {
             holder = runtime.implementation().holder(&program, topology)?;
             let fitted = fit_on(&program, &sizes, (available, holder.target()));
-            let fitted = fitted.map_err(refused)?;
+            let least = || least_on(&program, &sizes, holder.target());
+            let fitted = fitted.map_err(|e| refused(e, least()))?;
             if program.schedule != fitted.schedule && program.manifest.proof.is_some() {
                 program.manifest.disprove(Stale::Program);
             }
@@ -255,10 +257,10 @@ impl Memory {
             return Ok(());
         };
         let takes = footprint_on(program, &self.sizes, self.holder.target());
-        let takes = takes.map_err(|e| refused(e.into()))?;
+        let takes = takes.map_err(|e| refused(e.into(), None))?;
         takes
             .fit(available, self.allocation)
-            .map_err(|e| refused(e.into()))?;
+            .map_err(|e| refused(e.into(), None))?;
         let needed = takes.bytes(self.allocation);
         self.needed_bytes = needed;
         self.resident_bytes = takes
@@ -509,7 +511,9 @@ fn bitmap_bytes(program: &Program, nodes: u64) -> u64 {
     if used { 8 * nodes.div_ceil(64) } else { 0 }
 }
 
-fn refused(e: FitError) -> RunError {
+/// The first thing that does not fit, and the least budget with which all does, so that whoever gives so much is not
+/// refused again.
+fn refused(e: FitError, least: Option<u64>) -> RunError {
     let what = e.to_string();
     let what = what.split(" needs ").next().unwrap_or_default();
     let what = what.split(" need ").next().unwrap_or_default();
@@ -541,7 +545,7 @@ fn refused(e: FitError) -> RunError {
             FitError::Resident { .. } => format!("{what} do not fit"),
             FitError::Footprint(_) | FitError::Group { .. } => format!("{what} does not fit"),
         },
-        needed_bytes,
+        needed_bytes: least.unwrap_or(needed_bytes),
         available_bytes,
     }
 }

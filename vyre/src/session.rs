@@ -699,8 +699,9 @@ impl<P: Pass> Session<P> {
 
     /// The most steps that a run of this session may take from here on, each run of a series and each query of a batch
     /// by itself. One that takes more ends with [`Error::Work`] and hands no results out; the session works
-    /// afterwards. `None`, the default: any number. Unlike time, steps depend neither on how fast a machine is nor on
-    /// where the session runs, so that the same run always ends the same way.
+    /// afterwards. `None`, the default: any number. Unlike time, steps do not depend on how fast a machine is. A pass
+    /// whose `PLAN` says *same bits* takes the same number wherever it runs, so that its runs always end the same way.
+    /// Others may take more or fewer from run to run, natively on several threads and on a GPU.
     ///
     /// A step is an item of a sweep, a round, or a turn of a loop that comes to its end. An edge of a sweep out of a
     /// frontier is an item, and so is each node of that frontier. Turns of some loops are none, because those are over

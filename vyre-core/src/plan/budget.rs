@@ -81,8 +81,22 @@ pub fn limits(program: &Program) -> Sizes {
     }
 }
 
-/// How often [`Backend::least`] asks for more.
+/// How often [`least_on`] asks for more.
 const MOST_TRIES: usize = 64;
+
+/// A budget that a session of these sizes meets, and no less that does where barrier groups are few waves; `None` where it
+/// was not found.
+pub fn least_on(program: &Program, sizes: &Sizes, target: Target<'_>) -> Option<u64> {
+    let mut budget_bytes = 0;
+    // What is there during the whole run is asked for first, then what comes and goes.
+    for _ in 0..MOST_TRIES {
+        match fit_on(program, sizes, (budget_bytes, target)) {
+            Ok(_) => return Some(budget_bytes),
+            Err(e) => budget_bytes = e.needed_bytes()?,
+        }
+    }
+    None
+}
 
 impl Backend {
     /// All of them.
@@ -130,16 +144,10 @@ impl Backend {
     /// A budget that every session with a graph within the limits meets, and no less that does where barrier groups are
     /// few waves; `None` where 64 bits do not count it.
     pub fn least(self, program: &Program) -> Option<u64> {
-        let mut budget_bytes = 0;
-        // What is there during the whole run is asked for first, then what comes and goes.
-        for _ in 0..MOST_TRIES {
-            match self.fit(program, budget_bytes) {
-                Ok(_) => return Some(budget_bytes),
-                Err(e) => budget_bytes = e.needed_bytes()?,
-            }
-        }
-        // With the schedule as it is.
-        self.takes(program).ok().map(|takes| takes.shared_bytes)
+        let sizes = limits(program);
+        // With the schedule as it is, if nothing less is found.
+        self.ask(program, &sizes, |target| least_on(program, &sizes, target))
+            .or_else(|| self.takes(program).ok().map(|takes| takes.shared_bytes))
     }
 
     fn ask<T>(self, program: &Program, sizes: &Sizes, ask: impl FnOnce(Target<'_>) -> T) -> T {
