@@ -556,7 +556,10 @@ impl Parser {
                 }
                 self.tables.insert(word, targets);
             } else {
-                self.labels.insert(word, self.function.code.len() as u32);
+                let place = self.function.code.len() as u32;
+                if self.labels.insert(word.clone(), place).is_some() {
+                    return self.error(format!("two labels `{word}`"));
+                }
             }
             return Ok(());
         }

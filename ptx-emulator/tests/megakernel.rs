@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use vyre::Runtime;
+use vyre::prelude::*;
 use vyre_core::cpu::vir0::Vir0Executor;
 use vyre_core::dsl::columns::Column;
 use vyre_core::dsl::csr::Csr;
@@ -421,6 +422,44 @@ fn loops_that_warps_share_leave_the_same() {
         let compiled = emulated(multiprocessors, 1, seed).with_route(vyre::RoutePolicy::Compiled);
         assert_eq!(run(&compiled), meant);
     }
+}
+
+/// The innermost loop stands in the turn of each of the loops around it, and each of those can be shared out.
+#[wave_graph]
+mod deep {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        out: u32,
+        nodes: u32,
+    }
+
+    #[wave(nodes)]
+    fn count(v: Node, nodes: u32, graph: &Csr, out: &mut u32) {
+        let mut sum = 0u32;
+        for w in 0..nodes {
+            for a in graph.neighbors(v) {
+                for b in graph.neighbors(w) {
+                    sum += a * b % 7;
+                }
+            }
+        }
+        *out = sum;
+    }
+}
+
+#[test]
+fn loops_in_loops_that_warps_share_leave_the_same() {
+    let edges: Vec<(u32, u32)> = (0..40u32).map(|k| (k % 3, k % 5)).collect();
+    let graph = vyre::Csr::from_edges(40, &edges).expect("edges name nodes");
+    let run = |runtime: &Runtime| {
+        let mut session = deep::Session::new(runtime, &graph).expect("it fits");
+        session.compile_now().expect("it compiles");
+        session.run(deep::Run { nodes: 40 }).expect("no trap").out
+    };
+    let compiled = emulated(1, 1, 3).with_route(vyre::RoutePolicy::Compiled);
+    assert_eq!(run(&compiled), run(&Runtime::vir0()));
 }
 
 #[test]

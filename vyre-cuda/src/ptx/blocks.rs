@@ -375,7 +375,12 @@ impl Body<'_> {
     /// The label where the turns of the innermost block begin.
     fn head(&self) -> String {
         let open = self.open.last().expect("a turn is in a loop");
-        format!("$T{}{}_{}", self.set, self.id, open.block.at)
+        let (id, at) = (self.id, open.block.at);
+        match &self.shared {
+            // It is written in the turn of each loop around it that is shared out.
+            Some(shared) => format!("$Ts{id}_{}_{at}", shared.at),
+            None => format!("$T{id}_{at}"),
+        }
     }
 
     fn end_loop(&mut self) {
