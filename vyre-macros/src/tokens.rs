@@ -26,6 +26,11 @@ pub(crate) fn same_context(a: Option<u32>, b: Option<u32>) -> bool {
     a.is_none() || b.is_none() || a == b
 }
 
+/// Whether two identifiers are one name to rustc.
+pub(crate) fn same_name(a: &Ident, b: &Ident) -> bool {
+    a == b && same_context(context(a.span()), context(b.span()))
+}
+
 /// An identifier of this text, which may be that of a raw one.
 pub(crate) fn ident(text: &str, span: Span) -> Ident {
     match text.strip_prefix("r#") {

@@ -5,12 +5,13 @@
 //!
 //! Bytecode counts the same turns: [`counts`] says of which loops.
 
-use crate::tokens::any_token;
+use crate::tokens::{any_token, same_name};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Block, Expr, ExprForLoop, ExprLoop, ExprWhile, Item, ItemFn, Label, Lifetime, parse_quote,
+    Attribute, Block, Expr, ExprForLoop, ExprLoop, ExprWhile, Item, ItemFn, Label, Lifetime,
+    parse_quote,
 };
 
 /// The item with such calls, where it has loops. What does not parse is left to rustc.
@@ -45,18 +46,28 @@ struct Open {
 }
 
 impl Turns<'_> {
-    /// What a loop repeats.
-    fn repeated(&mut self, label: Option<&Label>, counts: bool, body: &mut Block) {
+    /// What a loop repeats, and the condition of a `while`, where a `continue` may name it as well.
+    fn repeated(
+        &mut self,
+        label: Option<&Label>,
+        counts: bool,
+        cond: Option<&mut Expr>,
+        body: &mut Block,
+    ) {
         self.open.push(Open {
             label: label.map(|label| label.name.clone()),
             counts,
         });
+        if let Some(cond) = cond {
+            self.visit_expr_mut(cond);
+        }
         self.visit_block_mut(body);
         self.open.pop();
         if counts {
             let private = self.private;
-            // A block keeps the type that the body must have.
-            *body = parse_quote! { { #body #[allow(unreachable_code)] #private::turn(); } };
+            // The body keeps the type that it must have. Behind one that never comes to its end, a call alone would be
+            // unreachable, and an `allow` is refused by a `forbid` of the user's.
+            *body = parse_quote! { { if true #body else {} #private::turn(); } };
         }
     }
 
@@ -72,7 +83,10 @@ impl Turns<'_> {
     fn goes_on_counting(&self, label: Option<&Lifetime>) -> bool {
         let mut open = self.open.iter().rev();
         let named = match label {
-            Some(label) => open.find(|open| open.label.as_ref() == Some(label)),
+            Some(label) => open.find(|open| {
+                let name = open.label.as_ref().map(|label| &label.ident);
+                name.is_some_and(|name| same_name(name, &label.ident))
+            }),
             None => open.next(),
         };
         named.is_some_and(|open| open.counts)
@@ -80,9 +94,15 @@ impl Turns<'_> {
 }
 
 impl VisitMut for Turns<'_> {
-    /// What rustc evaluates is no lane.
+    /// What rustc evaluates is no lane. What has a macro of its own is rewritten by that.
     fn visit_item_mut(&mut self, item: &mut Item) {
-        if let Item::Fn(_) | Item::Mod(_) | Item::Impl(_) = item {
+        let attrs = match item {
+            Item::Fn(function) => &function.attrs,
+            Item::Mod(module) => &module.attrs,
+            Item::Impl(_) => &Vec::new(),
+            _ => return,
+        };
+        if !attrs.iter().any(is_of_a_macro) {
             visit_mut::visit_item_mut(self, item);
         }
     }
@@ -104,12 +124,11 @@ impl VisitMut for Turns<'_> {
     }
 
     fn visit_expr_loop_mut(&mut self, l: &mut ExprLoop) {
-        self.repeated(l.label.as_ref(), true, &mut l.body);
+        self.repeated(l.label.as_ref(), true, None, &mut l.body);
     }
 
     fn visit_expr_while_mut(&mut self, w: &mut ExprWhile) {
-        self.visit_expr_mut(&mut w.cond);
-        self.repeated(w.label.as_ref(), true, &mut w.body);
+        self.repeated(w.label.as_ref(), true, Some(&mut w.cond), &mut w.body);
     }
 
     fn visit_expr_mut(&mut self, e: &mut Expr) {
@@ -119,7 +138,7 @@ impl VisitMut for Turns<'_> {
                 let (counts, looked) = (counts(f), self.looked);
                 self.looked |= is_few(f);
                 self.visit_expr_mut(&mut f.expr);
-                self.repeated(f.label.as_ref(), counts, &mut f.body);
+                self.repeated(f.label.as_ref(), counts, None, &mut f.body);
                 self.looked = looked;
                 if !counts && !looked {
                     *e = parse_quote! { { #private::look(); #f } };
@@ -145,6 +164,12 @@ impl VisitMut for Turns<'_> {
     fn visit_generic_argument_mut(&mut self, _: &mut syn::GenericArgument) {}
 
     fn visit_impl_item_const_mut(&mut self, _: &mut syn::ImplItemConst) {}
+}
+
+/// Whether an attribute is a macro that has what it marks looked at, by whatever path.
+fn is_of_a_macro(attr: &Attribute) -> bool {
+    let name = attr.path().segments.last().map(|s| &s.ident);
+    name.is_some_and(|name| name == "device" || name == "kernel" || name == "wave_graph")
 }
 
 /// Turns that soon are over: a nest of `for` loops that has so few together looks once, before all of them.
@@ -241,7 +266,7 @@ mod tests {
 
     /// A body whose turns count.
     fn counted(body: TokenStream) -> TokenStream {
-        quote! { { { #body } #[allow(unreachable_code)] p::turn(); } }
+        quote! { { if true { #body } else {} p::turn(); } }
     }
 
     #[test]
@@ -275,6 +300,11 @@ mod tests {
         assert_turned(
             quote! { 'a: loop { while x { if y { break 'a; } if z { continue 'a; } continue; } } },
             quote! { 'a: loop #outer },
+        );
+        let body = counted(quote! { f(); });
+        assert_turned(
+            quote! { 'a: while { if x { continue 'a; } y } { f(); } },
+            quote! { 'a: while { if x { { p::turn(); continue 'a }; } y } #body },
         );
         // Turns over edges do not, nor what belongs to another function.
         let body = counted(quote! {
@@ -333,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rustc_evaluates_stays_as_it_is() {
+    fn what_rustc_or_another_macro_takes_stays_as_it_is() {
         for item in [
             quote! { const fn f() { loop {} } },
             quote! { const X: u32 = { let mut i = 0; while i < 3 { i += 1; } i }; },
@@ -343,6 +373,9 @@ mod tests {
             quote! { fn f() { let x = [0; { while true {} 3 }]; } },
             quote! { fn f() { let x: [u32; { while true {} 3 }] = const { loop {} }; } },
             quote! { fn f() { g::<{ while true {} 3 }>(); } },
+            // These have macros of their own.
+            quote! { mod m { mod n { #[vyre::device] fn f() { loop {} } } #[kernel] fn k() { loop {} } } },
+            quote! { mod m { #[wave_graph(crate = x)] mod n { #[wave] fn f() { loop {} } } #[device] mod d { fn f() { loop {} } } } },
         ] {
             assert_eq!(
                 watched(item.clone(), &quote! { p }).to_string(),

@@ -58,7 +58,15 @@ pub mod ways {
 
     #[wave(range(items))]
     fn sum(i: Index, out: &mut u32, odd: &Reduce<Sum<u32>>) {
-        let mut sum = halvings(i);
+        // rustc evaluates it.
+        const FEW: u32 = {
+            let mut k = 0;
+            while k < 3 {
+                k += 1;
+            }
+            k
+        };
+        let mut sum = halvings(i) + FEW;
         'rows: for row in 0..i % 50 {
             let mut column = row;
             while column < 20 {
@@ -80,6 +88,15 @@ pub mod ways {
                     break column;
                 }
             };
+            'odd: while {
+                column += 1;
+                if column % 2 == 1 {
+                    continue 'odd;
+                }
+                column < 30
+            } {
+                sum += 1;
+            }
             sum += 'block: {
                 for x in (0..=found).rev().step_by(2) {
                     if x * x < column {
@@ -103,6 +120,37 @@ pub mod ways {
         }
     }
 }
+
+macro_rules! labels {
+    ($outer:lifetime) => {
+        /// A loop in another of the same label: one is the macro's, the other its caller's.
+        #[wave_graph]
+        pub mod labels {
+            pub struct Data {
+                #[output(per = items)]
+                out: u32,
+                items: u32,
+            }
+
+            #[wave(range(items))]
+            fn sum(i: Index, out: &mut u32) {
+                $outer: while *out < 10 * i {
+                    *out += 1;
+                    'a: for x in [1u32, 2, 3] {
+                        if *out % 3 == 0 {
+                            break 'a;
+                        }
+                        if x == 2 {
+                            continue $outer;
+                        }
+                        *out += x;
+                    }
+                }
+            }
+        }
+    };
+}
+labels!('a);
 
 /// Loops over edges, arrays, few and many numbers, and bits.
 #[wave_graph]

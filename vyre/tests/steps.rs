@@ -5,7 +5,7 @@ use vyre::prelude::*;
 use vyre::{FusedSession, Sessions};
 use vyre_tests::backend_tests;
 use vyre_tests::endless::{later, nests, rounds, spin, undecided};
-use vyre_tests::steps::{ENOUGH, ends, least, search, takes, walks, ways, wheel};
+use vyre_tests::steps::{ENOUGH, ends, labels, least, search, takes, walks, ways, wheel};
 
 fn turns_that_are_left_are_no_steps(runtime: &Runtime) {
     for (items, rounds) in [(1, 1), (7, 5), (40, 6), (5_000, 7)] {
@@ -18,6 +18,17 @@ fn turns_that_are_left_are_no_steps(runtime: &Runtime) {
             },
         );
     }
+}
+
+fn labels_of_a_macro_are_its_own(runtime: &Runtime) {
+    takes(
+        runtime,
+        |runtime| labels::Session::new(runtime, ()).expect("it fits"),
+        |session, limit| {
+            assert!(session.set_step_limit(limit));
+            session.run(labels::Run { items: 9 })
+        },
+    );
 }
 
 fn loops_over_edges_and_few_numbers_are_no_steps(runtime: &Runtime) {
@@ -178,6 +189,7 @@ fn a_run_is_ended_at_any_step(runtime: &Runtime) {
 backend_tests!(
     a_run_is_ended_at_any_step,
     turns_that_are_left_are_no_steps,
+    labels_of_a_macro_are_its_own,
     loops_over_edges_and_few_numbers_are_no_steps,
     nodes_of_a_frontier_are_steps_and_so_are_their_edges,
     each_run_of_a_series_has_its_steps,

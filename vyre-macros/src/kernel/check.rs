@@ -23,7 +23,7 @@ use crate::calls::Scan;
 use crate::names;
 use crate::report::{Report, did_you_mean};
 use crate::tables::{Assumed, Assumption};
-use crate::tokens::{context, first_token, same_context, start};
+use crate::tokens::{context, first_token, same_context, same_name, start};
 use proc_macro2::Span;
 use quote::ToTokens;
 use std::rc::Rc;
@@ -304,7 +304,8 @@ struct Checker<'a> {
     returns_early: bool,
     /// Loops so far whose turns are steps of work.
     counting: Vec<LoopId>,
-    /// What is checked stands where calls of `turn` cannot: in a `const fn`, a condition, or arguments of a macro.
+    /// What is checked stands where calls of `turn` cannot: in a `const fn`, a constant's value, a condition, or arguments
+    /// of a macro.
     unwatched: bool,
     pending: Vec<Pending>,
     /// Constants whose type has to come from their use.
@@ -765,11 +766,6 @@ fn contains_handle(ty: &Ty) -> bool {
 
 fn has_variable(ty: &Ty) -> bool {
     ty.any_inside(&|t| matches!(t, Ty::Var(_)))
-}
-
-/// Whether two identifiers are one name to rustc.
-fn same_name(a: &syn::Ident, b: &syn::Ident) -> bool {
-    a == b && same_context(context(a.span()), context(b.span()))
 }
 
 fn unsigned(s: Scalar) -> Scalar {

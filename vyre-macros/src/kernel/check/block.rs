@@ -66,7 +66,10 @@ impl Checker<'_> {
         match item {
             syn::Item::Const(c) => {
                 let ty = self.ty(&c.ty);
+                // rustc evaluates it.
+                let unwatched = std::mem::replace(&mut self.unwatched, true);
                 let value = self.value(&c.expr);
+                self.unwatched = unwatched;
                 self.unify(&ty, &value);
                 let known = self.const_value(&c.expr, (self.depth, &self.inside), 0);
                 self.const_values.push((c.ident.to_string(), known));
