@@ -341,7 +341,6 @@ fn nested_fixpoints_reductions_and_lists_mean_the_same() {
 /// are pairs of words there.
 #[vyre::prelude::wave_graph]
 mod kept {
-    use vyre::prelude::*;
 
     pub struct Data {
         #[topology]
