@@ -667,6 +667,15 @@ impl Checker<'_> {
             self.no_loop(c.label.as_ref(), "`continue` outside of a loop");
             return self.wrong(span);
         };
+        // The function counts turns there by calls, and a macro's arguments are not rewritten.
+        if self.unwatched && self.counting.contains(&LoopId(target)) {
+            self.error(
+                span,
+                "a `continue` in what a macro takes",
+                "bind what the macro takes to a variable before it, with the `continue` there",
+            );
+            return self.wrong(span);
+        }
         Expr {
             kind: Kind::Continue(LoopId(target)),
             ty: Ty::Never,
