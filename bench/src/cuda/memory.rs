@@ -39,7 +39,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Takes so many bytes, one at least.
+    /// Takes this number of bytes, one at least.
     pub(super) fn new(device: &Arc<Device>, bytes: u64) -> Result<Memory, RivalError> {
         device.enter()?;
         let bytes = bytes.max(1) as usize;

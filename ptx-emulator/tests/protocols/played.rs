@@ -69,7 +69,7 @@ impl Player for Catcher {
     }
 }
 
-/// Runs a pass on a device of so many multiprocessors, with clusters of so many CTAs, and keeps its last launch. `run`
+/// Runs a pass on a device of `multiprocessors`, with `cluster` CTAs a cluster, and keeps its last launch. `run`
 /// gives its results, by which it is known where the launch leaves them; none: nothing was launched.
 pub(crate) fn caught(
     (multiprocessors, cluster): (u32, u32),
