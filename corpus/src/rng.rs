@@ -56,7 +56,7 @@ pub(crate) fn directed(nodes: u32, edges: usize, seed: u64) -> Vec<(u32, u32)> {
     inside.take(edges).collect()
 }
 
-/// The undirected edges `(v, w)` with `v < w`, sorted and each once, of `draws` draws from an R-MAT graph of 2^scale nodes.
+/// The undirected edges `(v, w)` with `v < w` of `draws` draws of an R-MAT graph of 2^scale nodes, sorted, each once.
 pub(crate) fn undirected(scale: u32, draws: usize, seed: u64) -> Vec<(u32, u32)> {
     let mut rng = Rng(seed);
     each_once((0..draws).map(|_| rng.edge(scale)))

@@ -83,7 +83,7 @@ fn shipped() -> Module {
     Module::parse(MEGAKERNEL).expect("it is PTX")
 }
 
-/// A search on a device whose CTAs, and CTAs of a cluster, are as many as `shape` says.
+/// A search on a device. `shape`: its multiprocessors, and the CTAs of a cluster.
 fn search(graph: &Csr, shape: (u32, u32), shared_bytes: u32) -> Caught {
     search_by(graph, shape, shared_bytes, false)
 }
