@@ -12,7 +12,7 @@
 //! cargo run --release -p vyre-tests --bin soak -- --seconds 1800 --duty 30            working 30 % of the time
 //! soak --seconds 300 --backend cuda                                                   on a GPU
 //! soak --episode 0x1234 --backend native                                              one episode again
-//! soak --episodes 20                                                                  so many, whatever they take
+//! soak --episodes 20                                                                  20 episodes, whatever they take
 //! soak --seconds 60 --leak 100                                                        must fail: each episode leaks
 //! ```
 //!
