@@ -65,7 +65,7 @@ impl Waits {
     }
 }
 
-/// Cancels so many calls of each kind, at least one.
+/// Cancels `times` calls of each kind, at least one.
 pub(super) fn measure(runtime: &Runtime, times: u32) -> Result<Vec<Waits>, Error> {
     let cancels = &mut Cancels {
         times,

@@ -214,7 +214,7 @@ fn named_workloads_and_rivals_only() {
             ("hash", "native")
         ]
     );
-    // Nobody asked for a GPU.
+    // The call did not ask for a GPU.
     assert!(!out.contains("skipped"));
 }
 

@@ -24,7 +24,7 @@ impl Rng {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Whether an event of so many percent happens.
+    /// Whether an event happens that has a probability of `percent` in a hundred.
     pub(crate) fn percent(&mut self, percent: u32) -> bool {
         self.below(100) < percent
     }
@@ -47,7 +47,7 @@ impl Rng {
     }
 }
 
-/// So many edges of an R-MAT graph; those that leave the nodes are drawn again.
+/// `edges` edges of an R-MAT graph; those that leave the nodes are drawn again.
 pub(crate) fn directed(nodes: u32, edges: usize, seed: u64) -> Vec<(u32, u32)> {
     let mut rng = Rng(seed);
     let scale = nodes.next_power_of_two().ilog2();
@@ -56,13 +56,13 @@ pub(crate) fn directed(nodes: u32, edges: usize, seed: u64) -> Vec<(u32, u32)> {
     inside.take(edges).collect()
 }
 
-/// The undirected edges `(v, w)` with `v < w`, sorted and each once, of so many draws of an R-MAT graph of 2^scale nodes.
+/// The undirected edges `(v, w)` with `v < w` of `draws` draws of an R-MAT graph of 2^scale nodes, sorted, each once.
 pub(crate) fn undirected(scale: u32, draws: usize, seed: u64) -> Vec<(u32, u32)> {
     let mut rng = Rng(seed);
     each_once((0..draws).map(|_| rng.edge(scale)))
 }
 
-/// The same of so many uniform draws.
+/// The same of `draws` uniform draws.
 pub(crate) fn uniform(nodes: u32, draws: usize, seed: u64) -> Vec<(u32, u32)> {
     let mut rng = Rng(seed);
     each_once((0..draws).map(|_| (rng.below(nodes), rng.below(nodes))))

@@ -91,7 +91,7 @@ const SPARSE: u32 = 4_096;
 const SHORT: [u32; 6] = [512, 1_024, 2_048, 4_096, 8_192, 16_384];
 
 impl Calibrate {
-    /// Nanoseconds of a sweep over `n` items on so many CTAs, barrier included, in a run of many.
+    /// Nanoseconds of a sweep over `n` items on `ctas` CTAs, barrier included, in a run of many.
     fn on_ctas(session: &mut sweep::Session, n: u32, ctas: u32) -> Result<f64, Error> {
         session.set_workers(NonZeroU32::new(ctas));
         let mut best = f64::INFINITY;
@@ -104,7 +104,7 @@ impl Calibrate {
         Ok(best / f64::from(rounds))
     }
 
-    /// Nanoseconds of a search on so many CTAs.
+    /// Nanoseconds of a search on `ctas` CTAs.
     fn search(session: &mut search::Session, ctas: u32) -> Result<f64, Error> {
         session.set_workers(NonZeroU32::new(ctas));
         let mut best = f64::INFINITY;

@@ -200,7 +200,7 @@ pub enum Failure {
     Other(String),
 }
 
-/// Fails where the system has not so many bytes left for what an option asks for: to take them would end the process.
+/// Fails where the system has fewer bytes left than an option asks for: to take them would end the process.
 pub fn room(option: impl Display, needed_bytes: u64) -> Result<(), Failure> {
     match available_memory_bytes().filter(|&available| available < needed_bytes) {
         Some(available_bytes) => Err(Failure::Memory {

@@ -495,7 +495,7 @@ fn files_are_read_by_extension_and_errors_name_them() {
     );
     fs::create_dir(folder.0.join("dir.el")).unwrap();
     assert!(shown(&folder.0.join("dir.el")).contains("directory"));
-    // A pipe that nobody writes to would be waited for, and the device never ends.
+    // A pipe without a writer would be waited for, and the device never ends.
     let pipe = folder.0.join("pipe.el");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     assert!(made.expect("mkfifo").success());

@@ -23,7 +23,7 @@ examples! {
     select "../examples/select.rs";
 }
 
-/// Exit code and stderr, where allocations of so many bytes are refused.
+/// Exit code and stderr, where allocations of `from_bytes` bytes or more are refused.
 fn starved<E: Example>(from_bytes: usize, args: &str) -> (u8, String) {
     let _alone = heap::alone();
     let (mut out, mut err) = (Vec::new(), Vec::new());

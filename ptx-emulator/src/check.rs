@@ -128,7 +128,7 @@ pub fn explore(
         }
         let id = leads.len();
         let known = *seen.entry(next.hash()).or_insert(id);
-        // What is stored is seen at some time, so nobody waits for what he sees late.
+        // What is stored is seen at some time, so no warp waits for what it sees late.
         if !matches!(made, Move::Step { choice: 1.., .. }) {
             leads[from].push(known);
         }

@@ -289,7 +289,7 @@ pub(crate) enum Op {
     },
     Selp,
     Mov,
-    /// Parts of so many bits to one value, and back.
+    /// Parts of this number of bits to one value, and back.
     Pack(u8),
     Unpack(u8),
     Cvt {

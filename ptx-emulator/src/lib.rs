@@ -7,7 +7,7 @@
 //!
 //! What hardware leaves undefined is a [`Fault`] with its place: an access outside of all memory, a misaligned one, a
 //! `.sync` instruction that lanes of its mask never reach, a shuffle that asks a lane which is not there, a barrier that
-//! nobody completes.
+//! is never complete.
 //!
 //! ```
 //! use ptx_emulator::{Machine, Module};

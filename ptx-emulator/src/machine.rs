@@ -22,7 +22,7 @@ pub type Lanes = [u64; 32];
 pub(crate) const SHARED_AT: u64 = 0x7f00_0000_0000;
 pub(crate) const LOCAL_AT: u64 = 0x7e00_0000_0000;
 pub(crate) const WINDOW: u64 = 1 << 24;
-/// What registers hold that nobody has written.
+/// What registers hold before they are written.
 const UNWRITTEN: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 
 /// What a launch is made of.
@@ -151,7 +151,7 @@ pub(crate) enum Stop {
     Waits,
     /// What comes next is one that others may see or change.
     Visible,
-    /// So many instructions were run.
+    /// The number of instructions that was asked for has been run.
     Spent,
 }
 
@@ -280,7 +280,7 @@ impl Warp {
         })
     }
 
-    /// Lanes that are done; nobody waits for them.
+    /// Lanes that are done; no other lane waits for them.
     fn leave(&mut self, lanes: u32) {
         self.alive &= !lanes;
         self.fragments.retain(|f| f.mask != 0);
@@ -418,7 +418,7 @@ impl Machine {
         self.run_up_to(seed, 2_000_000_000)
     }
 
-    /// The same, with so many instructions of warps at most.
+    /// The same, with `most` instructions of warps at most.
     pub fn run_up_to(&mut self, seed: u64, most: u64) -> Result<(), Fault> {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut random = move |n: usize| {
@@ -480,8 +480,8 @@ impl Machine {
         }
     }
 
-    /// Runs a warp for so many instructions. `visible`: of these, so many that others may see or change; none: as many as
-    /// there are.
+    /// Runs a warp for `most` instructions at most. `visible`: how many of these may be ones that others may see or
+    /// change; none: all of them.
     pub(crate) fn run_warp(
         &mut self,
         index: usize,

@@ -67,7 +67,7 @@ struct Released {
     scope: Scope,
 }
 
-/// Writes to eight bytes, without those that nobody can read any more.
+/// Writes to eight bytes, without those that no thread can read any more.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Location {
     /// Number of the first one.

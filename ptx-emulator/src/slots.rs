@@ -1,5 +1,5 @@
 //! Registers of the text, of which there are thousands, share the slots of a frame: what is small is quickly copied,
-//! and two states of a machine that differ only in what nobody reads any more are the same state.
+//! and two states of a machine that differ only in what is not read any more are the same state.
 
 use crate::decode::Op;
 use crate::text::{Function, Instr, NOWHERE, Src};

@@ -463,7 +463,7 @@ fn loops_in_loops_that_warps_share_leave_the_same() {
 
 #[test]
 fn the_first_turn_that_faults_traps_where_warps_share_loops() {
-    // Three hubs; the second has a bad edge among its last ones and one before, the third has one that nobody sees.
+    // Three hubs; the second has a bad edge among its last ones and one before, the third has one that is never seen.
     let degrees = [90u32, 200, 150];
     let edges: Vec<(u32, u32)> = (0..3u32)
         .flat_map(|v| (0..degrees[v as usize]).map(move |k| (v, k % 3)))

@@ -55,7 +55,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// So many words that nothing was written to.
+    /// `len` words that nothing was written to.
     pub fn new(name: &str, len: usize) -> Memory {
         Memory {
             name: name.to_owned(),
@@ -422,7 +422,7 @@ impl<'s> Invocation<'s> {
                         memory.set(at as u64, words[at.min(3)])?;
                     }
                 }
-                // What stands in for builtins is written by nobody.
+                // What stands in for builtins is never written.
                 invocation.own.insert(handle.index() as u32, memory);
             }
         }

@@ -12,7 +12,7 @@ mod colours {
     #[derive(Clone, Copy)]
     pub struct V2(pub f32, pub f32);
 
-    /// Nobody else sees it.
+    /// No other module sees it.
     #[derive(Clone, Copy)]
     struct K {
         white: u8,

@@ -374,7 +374,7 @@ fn capacities_of_2_to_the_61_are_too_large_and_no_more() {
     assert!(text.contains("295_147_905_179_352_825_856"), "{text}");
     assert!(picture::svg(&program).contains("</svg>"));
     assert!(picture::dot(&program).contains("digraph"));
-    // An executor that nobody asked for a budget holds what is pushed, and no more.
+    // An executor without a budget holds what is pushed, and no more.
     let graph = vyre_core::dsl::csr::Csr::from_edges(1, &[]).expect("no edges");
     let graphs = TopologyArgs {
         graphs: vec![&graph],

@@ -175,8 +175,8 @@ fn a_device_has_places_of_whole_parts_and_more_for_a_frontier_whose_edges_are_sw
     };
     let ask = |program: &Program| footprint_on(program, &sizes(), Target::Device(&graphs)).unwrap();
     let takes = ask(&program);
-    // In phases, a barrier group or a fixpoint: 1,024; twice 512 and two sides of 2,048; 1,024. A buffer that nobody
-    // uses: 256.
+    // In phases, a barrier group or a fixpoint: 1,024; twice 512 and two sides of 2,048; 1,024. A buffer that no
+    // wave uses: 256.
     assert_eq!(takes.resident_bytes, 2_404 + 300);
     assert_eq!(takes.shared_bytes, takes.resident_bytes + 1_024 + 4_096);
     assert_eq!(takes.separate_bytes, takes.shared_bytes + 2 * 1_024 + 256);

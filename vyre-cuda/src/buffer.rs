@@ -118,7 +118,7 @@ impl Memory {
         unsafe { driver.download(into.as_mut_ptr().cast(), (from, into.len() as u64), stream) }
     }
 
-    /// So many elements from its beginning, once everything given to the stream before is done.
+    /// `len` elements from its beginning, once everything given to the stream before is done.
     pub(crate) fn read(&self, scalar: Scalar, len: u64) -> Result<Column, RunError> {
         // Not every byte is a bool, so those are looked at one by one.
         let stored = match scalar {
@@ -253,7 +253,7 @@ pub(crate) struct HostWords(Pinned);
 unsafe impl Sync for HostWords {}
 
 impl HostWords {
-    /// So many, all 0.
+    /// `count` words, all 0.
     pub(crate) fn new(device: &Arc<Device>, count: usize) -> Result<HostWords, DeviceError> {
         let mut words = Pinned::new(device, count * 8)?;
         words.as_mut_slice().fill(0);
@@ -275,7 +275,7 @@ impl HostWords {
 /// What pages are aligned to, on whatever system.
 const PAGE: usize = 64 << 10;
 
-/// The whole pages in so many bytes of memory, counted from its first byte; none: an empty range at 0.
+/// The whole pages in `bytes` bytes of memory at `address`, counted from its first byte; none: an empty range at 0.
 pub(crate) fn whole_pages(address: usize, bytes: usize) -> Range<usize> {
     let first = address.next_multiple_of(PAGE) - address;
     let last = ((address + bytes) / PAGE * PAGE).saturating_sub(address);
@@ -298,7 +298,7 @@ impl Locked {
         }
     }
 
-    /// Locks the whole pages in a column's memory for so many bytes.
+    /// Locks the whole pages in a column's memory for this number of bytes.
     ///
     /// # Safety
     /// That memory is not freed, nor does it grow, before this is dropped.
@@ -359,7 +359,7 @@ pub(crate) fn room_of(column: &mut Column) -> &mut [MaybeUninit<u8>] {
     }
 }
 
-/// Says that a column has so many elements.
+/// Says that a column has this number of elements.
 ///
 /// # Safety
 /// It has memory for them, and they were written; it is not one of bools, of which not every byte is one.
@@ -440,7 +440,7 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// One of twice so many bytes.
+    /// One of two parts of `part_bytes` bytes each.
     pub(crate) fn new(device: &Arc<Device>, part_bytes: usize) -> Result<Ring, DeviceError> {
         let part = || -> Result<(Pinned, Event), DeviceError> {
             Ok((Pinned::new(device, part_bytes)?, Event::new(device)?))
@@ -556,7 +556,7 @@ impl Upload<'_> {
         Ok(())
     }
 
-    /// Goes on at so many bytes into the memory; what lies between is left as it is, or overwritten.
+    /// Goes on at byte `at` of the memory; what lies between is left as it is, or overwritten.
     pub(crate) fn skip_to(&mut self, at: u64) -> Result<(), DeviceError> {
         let gap = at - (self.at + self.filled as u64);
         if self.filled > 0 && gap < GAP && self.filled + (gap as usize) < self.ring.part_bytes() {
@@ -634,7 +634,7 @@ pub(crate) fn slice_bytes<'a>(slice: &Slice<'a>) -> &'a [u8] {
     }
 }
 
-/// Empties a column and takes memory on the host for so many elements of a result, where it has less.
+/// Empties a column and takes memory on the host for `len` elements of a result, where it has less.
 pub(crate) fn room_in(column: &mut Column, len: usize) -> Result<(), RunError> {
     column.reset(0, 0);
     if column.reserve(len) {
@@ -650,11 +650,11 @@ pub(crate) fn extend(column: &mut Column, bytes: &[u8]) {
         let len = bytes.len() / size_of::<T>();
         values.reserve(len);
         let room = values.spare_capacity_mut().as_mut_ptr().cast();
-        // SAFETY: the vector has room for so many bytes, which are only written.
+        // SAFETY: the vector has room for `len` values, whose bytes are only written.
         copy(bytes, unsafe {
             std::slice::from_raw_parts_mut(room, len * size_of::<T>())
         });
-        // SAFETY: so many were written, and every bit pattern is a value.
+        // SAFETY: `len` values were written, and every bit pattern is a value.
         unsafe { values.set_len(values.len() + len) };
     }
     match column {
@@ -678,7 +678,7 @@ pub(crate) enum Place<'a> {
 }
 
 impl Place<'_> {
-    /// Makes it ready for all elements of a result, so many.
+    /// Makes it ready for all elements of a result, `len` of them.
     pub(crate) fn make_room(&mut self, len: usize) -> Result<(), RunError> {
         match self {
             Place::Column(column) => room_in(column, len),
@@ -687,7 +687,7 @@ impl Place<'_> {
         }
     }
 
-    /// Goes on behind so many bytes of elements that are there already.
+    /// Goes on behind this number of bytes, of elements that are there already.
     ///
     /// # Safety
     /// It is a column with memory for them, not one of bools, and they were written.
@@ -708,7 +708,7 @@ impl Place<'_> {
         fn put<'a, T: Pod>(values: &'a mut [T], bytes: &[u8]) -> &'a mut [T] {
             let (now, later) = values.split_at_mut(bytes.len() / size_of::<T>());
             let first = now.as_mut_ptr().cast();
-            // SAFETY: so many bytes of plain values, which are borrowed; every bit pattern is a value.
+            // SAFETY: the bytes of plain values, which are borrowed; every bit pattern is a value.
             copy(bytes, unsafe {
                 std::slice::from_raw_parts_mut(first, size_of_val(now))
             });

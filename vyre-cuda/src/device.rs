@@ -377,8 +377,8 @@ impl Device {
         }
     }
 
-    /// How many CTAs of the megakernel are resident in whole clusters of so many, with this much shared memory each; 0
-    /// without clusters.
+    /// How many CTAs of the megakernel are resident in whole clusters of `cluster`, with this much shared memory each;
+    /// 0 without clusters.
     pub(crate) fn clustered_ctas(
         &self,
         shared_bytes: u32,
@@ -397,7 +397,7 @@ impl Device {
         }
     }
 
-    /// Launches a megakernel on an image, or on a batch, in clusters of so many CTAs if that is more than one.
+    /// Launches a megakernel on an image, or on a batch, in clusters of `cluster` CTAs if that is more than one.
     ///
     /// # Safety
     /// The megakernel is this device's own, or one of [`load_pass`](Device::load_pass) that stays loaded until the launch
@@ -464,8 +464,8 @@ impl Device {
     /// or if the targets of a node do not ascend.
     ///
     /// # Safety
-    /// `graph` are the addresses of offsets and targets of a CSR graph of so many nodes and edges, `verdict` that of a
-    /// word; they stay allocated until the stream was waited for.
+    /// `graph` are the addresses of offsets and targets of a CSR graph of `nodes` and `edges`, `verdict` that
+    /// of a word; they stay allocated until the stream was waited for.
     pub(crate) unsafe fn start_symmetric(
         &self,
         graph: [u64; 2],
@@ -527,7 +527,7 @@ impl Device {
         let function = driver.function(module, MEGAKERNEL);
         let ready = function.and_then(|function| self.allow(function).map(|()| (module, function)));
         if ready.is_err() {
-            // SAFETY: nobody else knows of it.
+            // SAFETY: nothing else knows of it.
             let _ = unsafe { driver.unload(module) };
         }
         ready
@@ -587,7 +587,7 @@ fn ns_since(before: Instant) -> u64 {
     u64::try_from(before.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Of the megakernel: all CTAs together, in clusters of so many.
+/// Of the megakernel: all CTAs together, in clusters of `cluster`.
 fn grid(ctas: u32, shared_bytes: u32, cluster: u32) -> Grid {
     Grid {
         ctas,

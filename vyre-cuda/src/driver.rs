@@ -162,7 +162,7 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// Copies bytes to the host, named by the first one's address and their number.
     ///
     /// # Safety
-    /// The source is allocated, and the target is alive and nobody else's, until the stream was waited for.
+    /// Until the stream was waited for, the source is allocated, and the target is alive and not used by anything else.
     unsafe fn download(
         &self,
         to: *mut u8,

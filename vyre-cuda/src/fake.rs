@@ -108,7 +108,7 @@ pub struct Fake {
     lost: Arc<AtomicBool>,
 }
 
-/// Which call fails. Nobody who has it asks for [`State`].
+/// Which call fails. A thread that has locked this does not lock [`State`].
 #[derive(Default)]
 struct Faults {
     calls: u64,
@@ -230,8 +230,8 @@ impl Fake {
         Ok(Cuda::on(Arc::new(device)))
     }
 
-    /// Has the call fail that comes after so many others. Counted are calls that allocate, copy, launch, load, lock or
-    /// wait, or make or record an event; not those that give something back or ask for a figure.
+    /// Has the call fail that comes after `after_calls` others. Counted are calls that allocate, copy, launch, load,
+    /// lock or wait, or make or record an event; not those that give something back or ask for a figure.
     pub fn fail(&self, after_calls: u64, failure: Failure) {
         let mut faults = self.faults();
         faults.fault = Some((faults.calls + after_calls, failure));
@@ -408,7 +408,7 @@ impl State {
             }
             Task::Download(host, (from, bytes)) => {
                 let bytes = self.memory.read(from, bytes);
-                // SAFETY: as above; nobody else has it until then.
+                // SAFETY: as above; nothing else has it until then.
                 unsafe {
                     host.data
                         .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())

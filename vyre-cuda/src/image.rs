@@ -101,7 +101,7 @@ pub(crate) struct Layout {
     /// By wave, the code of its narrow rounds; and that code, as far as it was taken.
     quick: Vec<Option<Quick>>,
     quick_code: Vec<QuickWord>,
-    /// Waves that may be turned round.
+    /// Waves that may pull.
     pub(crate) pulls: Vec<Pulling>,
     /// Steps that end a fixpoint whose narrow rounds compiled passes keep on chip, with the items of a frontier that a
     /// CTA keeps; and why others go the general way.
@@ -109,7 +109,7 @@ pub(crate) struct Layout {
     pub(crate) general: Vec<(FixpointId, General)>,
 }
 
-/// A wave that may be turned round, as far as it does not depend on a run.
+/// A wave that may pull, as far as it does not depend on a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pulling {
     wave: usize,
@@ -239,7 +239,7 @@ impl Layout {
     /// Words and row use of one kernel; registers and uniforms are placed later.
     fn kernel(&mut self, program: &Program, kernel: &Kernel) {
         let is_wave = self.kernels.len() < program.waves.len();
-        // Each has so many accumulators in turn as hold its words.
+        // Each has as many consecutive accumulators as hold its words.
         let mut reductions = Vec::new();
         for word in &kernel.code {
             let id = u32::from(word.resource());

@@ -110,7 +110,7 @@ fn lifted(kernel: &Kernel, at: usize, rows: u32, domain: &Domain) -> Option<Neig
         }
         turn.push(word);
     }
-    // What a turn leaves in its rows, nobody may look at afterwards.
+    // What a turn leaves in its rows may not be read afterwards.
     let mut left = body.iter().fold(Rows::NONE, |rows, w| rows.or(defs(w)));
     left.add(test.d);
     left.add(edge);

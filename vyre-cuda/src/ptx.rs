@@ -57,9 +57,9 @@ fn parameters(items: u32) -> [u32; 3] {
     if items == 1 { [3, 4, 5] } else { [2, 3, 4] }
 }
 
-/// What stands between the braces of `interpret<1>`, `<2>` and `<4>` in the module of a pass, as far as one of its
-/// kernels has so many items a lane, and of the sweeps that have bodies inside, with the functions' names. Kernels whose
-/// neighbour loop is shared out and has too many rows stay with the interpreter, which is called for them.
+/// What stands between the braces of `interpret<K>` in the module of a pass, for each `K` of 1, 2 and 4 that is the
+/// number of items a lane of one of its kernels; and of the sweeps that have bodies inside. With the functions' names.
+/// Kernels whose neighbour loop is shared out and has too many rows stay with the interpreter; it is called for them.
 ///
 /// The text calls functions of the megakernel by their names there (`push`, `reserve`, `fault`, `rare`, `unknown_word`)
 /// and declares none of them. It depends on the program and on what the layout fixes: where tables and staged uniforms

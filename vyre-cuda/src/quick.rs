@@ -3,8 +3,8 @@
 //! Every operand becomes a row of one file, which holds registers, uniforms and literals alike; a conditional push is
 //! one word; what a uniform load gives is an operand; 64-bit arithmetic without carries becomes words of halves. What
 //! the words load from places that are known when a tile begins is loaded there, all at once. Results are handed to the
-//! next word, complements and tests go into the word that needs them, and what nobody reads is not computed. Words keep
-//! the pc of the program, so that a trap names it.
+//! next word, complements and tests go into the word that needs them, and what is never read is not computed. Words
+//! keep the pc of the program, so that a trap names it.
 
 mod draft;
 mod encode;
@@ -92,7 +92,7 @@ fn translated(
         known: Vec::new(),
         round: 0,
     };
-    // The round, with a high half of zero, and what nobody reads.
+    // The round, with a high half of zero, and what is never read.
     file.round = file.take(2);
     file.fills
         .extend([(file.round + 1) | (fill::LITERAL << 8), 0]);

@@ -1,8 +1,8 @@
 //! Modules of passes: compiled one after another on a thread in the background, and kept as long as somebody uses them.
 //!
 //! A session asks for a module before a run and goes on without it. What decides a module's text is its key, so sessions
-//! and clones of a runtime share it. The thread ends when nothing waits, and skips what nobody waits for any more; a
-//! module that nobody took is freed as it is made.
+//! and clones of a runtime share it. The thread ends when nothing waits, and skips what no session waits for any more;
+//! a module that no session took is freed as it is made.
 //!
 //! The driver's compiler cannot be interrupted, and the driver's own end takes away what it works on: without a wait, six
 //! of 25 processes that ended meanwhile crashed. So such a process waits for the module at hand, for [`PATIENCE`] at
@@ -161,7 +161,7 @@ fn work<K, M>(modules: &Mutex<State<K, M>>, compile: impl Fn(&K) -> Result<M, No
         // The place is let go before anyone is told: who was told and forgets a failure may ask anew at once.
         let outcome = || next.upgrade().map(|slot| Arc::clone(&slot.outcome));
         let Some(_busy) = Busy::begin() else {
-            // The process ends; nobody is to wait for a module any more.
+            // The process ends; no session is to wait for a module any more.
             if let Some(outcome) = outcome() {
                 outcome.tell(Err("the process ends".to_owned().into()));
             }
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(*first.wait(), Ok("module 1".to_owned()));
         assert_eq!(second.made(), Some(&Ok("module 1".to_owned())));
         assert_eq!(compiled.load(Relaxed), 1);
-        // Once nobody has it, it is made anew.
+        // Once nothing holds it, it is made anew.
         let gone = Arc::downgrade(&first);
         drop((first, second));
         while gone.strong_count() > 0 {
@@ -280,7 +280,7 @@ mod tests {
         });
         assert_eq!(began.recv(), Ok(1));
         assert_eq!(slot.made(), None);
-        // One that is dropped before its turn is never begun, and one that is dropped in its turn is nobody's.
+        // One that is dropped before its turn is never begun, and one that is dropped in its turn is freed.
         let other = |key| modules.ask(key, |_| unreachable!("the first asked has the thread"));
         drop(other(2));
         let third = other(3);

@@ -206,7 +206,7 @@ impl Maker {
                 self.hoist_one(pc, is_wide, most);
             }
         }
-        // One alone has nobody to overlap with.
+        // One alone has no other to overlap with.
         if self.loads.len() < 2 {
             self.loads.clear();
             (self.words, self.rows) = before;
@@ -217,7 +217,8 @@ impl Maker {
         let load = self.before[pc];
         let width = 1 + u8::from(wide);
         let mine = rows_of(slot_of(wide), load.d);
-        // Its own rows do if nobody needs them until then, nor, where it is under a condition, without it.
+        // Its own rows do if nothing uses them before. Where it is under a condition, nothing may need them
+        // either where that does not hold.
         let earlier = self.words[..pc].iter().flatten();
         let free = earlier.clone().all(|w| !mine.meets(uses(w).or(defs(w))))
             && (self.loads.iter()).all(|(_, l)| !mine.meets(rows_of(slot_of(wide), l.d)))
@@ -680,7 +681,7 @@ mod tests {
 
     #[test]
     fn loads_under_conditions_must_not_show_without_them() {
-        // if a { r2 = x[dst]; z[src] = r2 }; y[src] = x[src], and r2 nobody needs afterwards
+        // if a { r2 = x[dst]; z[src] = r2 }; y[src] = x[src], and r2 is not needed afterwards
         let mut code = [
             word(Op::If, 0, UNREACHED, 0, 3),
             word(Op::Ld32, 2, 1, 0, 0),

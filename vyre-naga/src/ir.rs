@@ -47,7 +47,7 @@ pub(crate) enum Global {
     Control,
     /// An invocation's own word: what it has of a fault, of a reduction, or how many turns its loops took.
     Own(Own),
-    /// The records of a workgroup's invocations, of so many words each.
+    /// The records of a workgroup's invocations, of this number of words each.
     Shared(u32),
 }
 
@@ -640,7 +640,7 @@ impl<'m, 'l> Fun<'m, 'l> {
         self.convert_to(expr, kind, 4)
     }
 
-    /// To a type of so many bytes.
+    /// To a type of `bytes` bytes.
     pub(crate) fn convert_to(&mut self, expr: Value, kind: ScalarKind, bytes: u8) -> Value {
         self.ex(Expression::As {
             expr,

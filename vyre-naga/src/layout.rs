@@ -212,7 +212,7 @@ pub(crate) fn length(program: &Program, extent: Extent) -> Length {
         Extent::Scalar(s) => vec![Term::Scalar(s.0)],
         Extent::Nodes => vec![Term::Nodes],
         Extent::Edges(t) => vec![Term::Edges(t.0)],
-        // So many for each node are all that is pushed, and where that is more than nodes plus edges, these are the room.
+        // That number for each node is all that is pushed; where it is more than nodes plus edges, these are the room.
         Extent::NodesPlusEdges | Extent::NodesTimes(_) => {
             let edges = (0..program.topologies.len() as u16).map(Term::Edges);
             let edges = edges.flat_map(|edges| [edges, Term::Op('+')]);

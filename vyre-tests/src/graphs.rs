@@ -19,7 +19,7 @@ pub fn chain(n: u32) -> Csr {
     Csr::from_edges(n as usize, &edges).expect("a chain is a graph")
 }
 
-/// Chains of so many nodes each, one after the other.
+/// Chains of `each` nodes, one after the other.
 pub fn chains(nodes: u32, each: u32) -> Csr {
     let inside = (1..nodes).filter(|v| v % each > 0);
     let edges: Vec<(u32, u32)> = inside.map(|v| (v - 1, v)).collect();

@@ -24,9 +24,9 @@ pub struct Heap;
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
-/// Only allocations of so many bytes or more are refused.
+/// Only allocations of this number of bytes or more are refused.
 static LARGE: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// So many of those have been asked for.
+/// How many of those have been asked for.
 static ASKED: AtomicUsize = AtomicUsize::new(0);
 /// Which of them are refused: from the first number on, up to the second.
 static REFUSED: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(usize::MAX)];
@@ -116,13 +116,13 @@ pub fn asked() -> usize {
     ASKED.load(Relaxed)
 }
 
-/// Runs `f` while every allocation of so many bytes or more is refused.
+/// Runs `f` while every allocation of `bytes` bytes or more is refused.
 pub fn starved_from<T>(bytes: usize, f: impl FnOnce() -> T) -> T {
     refuse(bytes, [0, usize::MAX], f)
 }
 
-/// Runs `f` while one allocation is refused: of those of so many bytes or more, the one after `nth` others. Also whether
-/// there was such a one.
+/// Runs `f` while one allocation is refused: of those of `bytes` bytes or more, the one after `nth` others. Also
+/// whether there was such a one.
 pub fn refusing<T>(bytes: usize, nth: usize, f: impl FnOnce() -> T) -> (T, bool) {
     let value = refuse(bytes, [nth, nth + 1], f);
     (value, ASKED.load(Relaxed) > nth)

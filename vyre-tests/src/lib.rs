@@ -48,7 +48,7 @@ pub fn within_a_minute(mut has_happened: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// The CUDA backend on a device that is played, which nobody else has.
+/// The CUDA backend on a played device of its own.
 pub fn fake() -> Runtime {
     let cuda = Fake::default().open();
     let runtime = Runtime::on(Arc::new(cuda.expect("nothing fails on it")));
@@ -61,7 +61,7 @@ pub fn fake() -> Runtime {
 /// device.
 ///
 /// Behind `; counting:` stand those for backends that count what they do and lend out their topology, which `sequential`
-/// does not; behind `; live:` those that look at a run while it goes on, which the played device shows nobody; behind
+/// does not; behind `; live:` those that look at a run while it goes on, which the played device does not show; behind
 /// `; cpus:` those about `native` and `vir0` alone, such as how many bytes a session takes; behind `; devices:` those about
 /// a device's memory, for `fake` and `cuda` alone.
 #[macro_export]

@@ -22,7 +22,7 @@ impl Random {
     }
 }
 
-/// Runs `test` on so many strings of random bytes, or as many as `VYRE_FUZZ` says; whatever the machine does, they are
+/// Runs `test` on `count` strings of random bytes, or as many as `VYRE_FUZZ` says; whatever the machine does, they are
 /// the same. They are 64 to 16,384 bytes long, so that small cases are among them. A string of which `test` cannot make
 /// what it wants to is passed over. A failure tells a seed, which `arbtest(test).seed(..)` runs alone.
 ///

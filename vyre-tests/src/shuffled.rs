@@ -3,7 +3,7 @@
 //!
 //! Each turn finds the registers that the loop began with. What it takes into a cell, or sets a cell to, is put together
 //! afterwards, as a device does that shares turns out among lanes. Every register that the loop writes and that is no
-//! cell is then filled with random bits, for nobody may look at it.
+//! cell is then filled with random bits, for it may not be read.
 
 use crate::memory::State;
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ impl meaning::State for Registers<'_> {
 enum End {
     /// At its last word.
     Through,
-    /// Behind a loop around it, so many out.
+    /// Behind the loop around it that is this number of loops out.
     Out(u32),
     /// With the next turn of a loop around it.
     Turn(u32),
@@ -251,7 +251,7 @@ impl<'a> Shuffler<'a> {
                     };
                     self.set_cell((at, end), cell, nothing, &mut own, memory);
                 }
-                // Where a turn faults, all of its group's memory is nobody's any more.
+                // Where a turn faults, all of its group's memory is undefined.
                 let _ = one(turn, &mut own, memory);
                 let after = turns
                     .cells

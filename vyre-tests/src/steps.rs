@@ -346,7 +346,7 @@ pub fn takes<P, S>(
     }
 }
 
-/// A graph of so many nodes: each leads to a few others, and one to all.
+/// A graph of `nodes` nodes: each leads to a few others, and one to all.
 ///
 /// # Panics
 /// It has no nodes.

@@ -132,7 +132,7 @@ fn marked(chars: &[char]) -> usize {
     chars.iter().take_while(is_word).count().max(1)
 }
 
-/// How a character is shown, and how wide. What would move the cursor, turn the direction of text round or be unseen is a
+/// How a character is shown, and how wide. What would move the cursor, reverse the direction of text or be unseen is a
 /// mark.
 fn shown(c: char) -> (String, usize) {
     match c {

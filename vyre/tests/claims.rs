@@ -190,7 +190,7 @@ fn sessions_change_sides_where_all_is_proven_or_claimed() {
     assert!(text.contains(" a run, "), "{text}");
     assert!(!text.contains("; stays"), "{text}");
 
-    // One result that nobody claims is enough to stay.
+    // One result without a claim is enough to stay.
     let mut session = steps::Session::new(&slow_first(), &graph).expect("opens");
     for _ in 0..4 {
         let out = session.run(steps::Run { rounds: 9 }).expect("runs");

@@ -180,7 +180,7 @@ const SCENARIOS: [(&str, Scenario); 9] = [
     ("short", short),
 ];
 
-/// For a played device alone, which tells when a launch begins and waits for nobody.
+/// For a played device alone, which tells when a launch begins and does not wait.
 const OF_PLAYED: [(&str, Scenario); 3] =
     [("exact", exact), ("stop", stop), ("stop_batch", stop_batch)];
 
@@ -330,7 +330,7 @@ fn exact(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Of so many rounds that a launch which nobody stops shows it.
+/// Of enough rounds to show a launch that is not stopped.
 const LONG: rounds::Run = rounds::Run { wanted: 5_000 };
 
 /// Whether a run of [`LONG`] was stopped; the others went on to their end.
@@ -391,7 +391,7 @@ fn stop_batch(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Waits until nobody holds anything of a device: the compiler's thread may be the last one.
+/// Waits until nothing of a device is held: the compiler's thread may be the last holder.
 fn all_given_back(fake: &Fake, of: &str) {
     let _given_back = within_a_minute(|| fake.held() == Held::default());
     assert_eq!(fake.held(), Held::default(), "{of}");
@@ -437,8 +437,8 @@ fn fail_once(
     open: Open,
     scenarios: impl Iterator<Item = (&'static str, Scenario)>,
 ) -> (u32, usize) {
-    // Calls that nobody hears of: what is given back is waited for first, results whose pages cannot be locked come as
-    // others do, and a launch that cannot be told to stop goes on to its end.
+    // Calls whose failure is not told: what is given back is waited for first, results whose pages cannot be locked
+    // come as others do, and a launch that cannot be told to stop goes on to its end.
     let mut silent: BTreeMap<(&str, &str), u32> = BTreeMap::new();
     let (mut faults, mut errors) = (0, 0);
     for (name, scenario) in scenarios {
@@ -780,7 +780,7 @@ fn the_driver_s_library_is_asked_for_what_a_driver_is_asked_for() {
     );
 }
 
-/// Stores through an address that nobody has.
+/// Stores through an address that was never allocated.
 const BREAKS: &str = "
 .version 7.0
 .target sm_80
@@ -852,7 +852,7 @@ fn child_holds_the_memory() {
     let mut piece = device.memory_bytes().expect("it says").0 as usize;
     while piece >= 16 << 20 {
         device.enter().expect("it is there");
-        // SAFETY: memory that nobody uses; the process ends with it.
+        // SAFETY: memory that is not used; the process ends with it.
         match unsafe { result::malloc_sync(piece) } {
             Ok(address) => held.push(address),
             Err(_) => piece /= 2,

@@ -1006,7 +1006,7 @@ mod numbered {
     }
 }
 
-/// Runs batches with lists of so many nodes by a budget, more than it has room for at once: what is held while they run
+/// Runs batches with lists of `nodes` nodes by a budget, more than it has room for at once: what is held while they run
 /// on the device, of page-locked memory, and of all other memory of the process.
 fn held_by_batches_with_lists(
     nodes: usize,
@@ -1073,7 +1073,7 @@ fn batches_with_lists_stay_within_the_budget() {
 #[test]
 fn a_sweep_without_memory_for_its_chunks_ends_in_an_error() {
     let _alone = alone();
-    // So many edges from one node that there are 489 chunks, and little else.
+    // Enough edges from one node for 489 chunks, and little else.
     let edges = vec![(1, 2); 2_000_000];
     let graph = Csr::from_edges(5, &edges).expect("they are nodes");
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2);

@@ -147,7 +147,7 @@ struct Cut {
 const TABLE: [u32; 3] = [3, 1, 2];
 
 impl Cut {
-    /// Parts with so many nodes.
+    /// Parts with these numbers of nodes.
     fn new(sizes: &[u32], random: &mut Random) -> Cut {
         let parts = Parts::from_sizes(sizes.iter().copied()).unwrap();
         let mut edges = Vec::new();
@@ -366,7 +366,7 @@ pub mod nested {
     }
 }
 
-/// Parts that are chains, of so many nodes.
+/// Parts that are chains, of these numbers of nodes.
 fn chains(sizes: &[u32]) -> (Csr, Parts) {
     let parts = Parts::from_sizes(sizes.iter().copied()).unwrap();
     let mut edges = Vec::new();

@@ -24,7 +24,7 @@ static HEAP: heap::Heap = heap::Heap;
 
 /// More than a thread sweeps alone.
 const NODES: u32 = 9_000;
-/// What grows with a graph of so many nodes is larger; what a session has anyway, its program and its plan, is not.
+/// What grows with a graph of [`NODES`] nodes is larger; what a session has anyway, its program and its plan, is not.
 const LARGE: usize = 4_096;
 const BUDGET: u64 = 1 << 30;
 
@@ -230,7 +230,7 @@ fn hash_of(batch: Batch<bfs::Output>) -> Result<u64, Error> {
     Ok(hasher.finish())
 }
 
-/// So many that what is told of them is large as well. Those that wait after an error are not submitted again.
+/// Enough queries that what is told of them is large as well. Those that wait after an error are not submitted again.
 fn many_queries(runtime: &Runtime, given: &Given) -> u64 {
     let small = given.small.each_ref();
     let mut session = settled(Door::Open, || bfs::Session::new(runtime, small[0]));

@@ -395,7 +395,7 @@ const WORK: work::Run = work::Run {
     rounds: 2,
 };
 
-/// What so many rounds after the first sweep leave.
+/// What `rounds` rounds after the first sweep leave.
 fn worked(rounds: u32) -> Vec<u32> {
     let once = |x: u32, _| mixed(x);
     (0..12).map(|i| (0..=rounds).fold(i, once)).collect()

@@ -62,7 +62,7 @@ static RAN: Mutex<Option<HashSet<ThreadId>>> = Mutex::new(None);
 static MET: Condvar = Condvar::new();
 const THREADS: usize = 3;
 
-/// A pass whose lanes wait until so many threads are there.
+/// A pass whose lanes wait until [`THREADS`] threads are there.
 struct Meets;
 
 impl Functions for Meets {

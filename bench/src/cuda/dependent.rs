@@ -34,7 +34,7 @@ pub(super) fn text() -> String {
 }
 
 impl Rival<'_> {
-    /// Runs all steps: so many, or until the device says that it is done.
+    /// Runs all steps: `fixed` of them, or until the device says that it is done.
     pub(super) fn dependent(&mut self, fixed: Option<u32>) -> Result<(), RivalError> {
         self.told.as_mut_slice().fill(0);
         self.launch_begin()?;

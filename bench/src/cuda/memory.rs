@@ -39,7 +39,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Takes so many bytes, one at least.
+    /// Takes this number of bytes, one at least.
     pub(super) fn new(device: &Arc<Device>, bytes: u64) -> Result<Memory, RivalError> {
         device.enter()?;
         let bytes = bytes.max(1) as usize;
@@ -272,7 +272,7 @@ impl Ring {
         Ok(())
     }
 
-    /// So many numbers from the beginning of the device's memory, after what was given to the stream before, in the
+    /// Numbers from the beginning of the device's memory, once all that was given to the stream before is done, in the
     /// memory of earlier ones.
     pub(super) fn download<T: Number>(
         &mut self,

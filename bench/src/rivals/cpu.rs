@@ -439,7 +439,7 @@ fn parallel(problem: &Problem) -> Ready<'_> {
                 )
             })
         }
-        // Whole rounds over rows of kilobytes are nobody's choice: see `functions`.
+        // No one would choose whole rounds over rows of kilobytes: see `functions`.
         Problem::Reaching { .. } => Err(Skip::NoAlgorithm),
         Problem::Saxpy { x, y } => Ok(Box::new(Saxpy {
             x,
@@ -591,7 +591,7 @@ impl<'w> Search<'w> {
                 self.nodes = blocks;
                 next
             } else if front.len() <= ALONE {
-                // Nobody else is here, so a load and a store do.
+                // No other thread is at work here, so a load and a store do.
                 self.chunked.sweep(front, |&v, next| {
                     for &t in row(graph, v) {
                         let d = &dist[t as usize];

@@ -6,7 +6,7 @@ use std::ops::Range;
 use vyre_examples::cfg::{Cfg, Definitions};
 
 /// Lets sets flow backward among the blocks from `first` on, whose sets are `live`; scratch is the worklist and who is
-/// on it (nobody, before and after). The last block first: most edges lead on, so most sets are final when they are
+/// on it (no block, before and after). The last block first: most edges lead on, so most sets are final when they are
 /// read.
 pub(super) fn live(
     predecessors: &vyre::Csr,

@@ -74,7 +74,7 @@ pub(super) fn through<E>(
         return Ok(cfg);
     }
     let cfg = decode()?;
-    // Written under another name first, so that nobody reads half of it. A full disk costs the cache and no more.
+    // Written under another name first, so that no process reads half of it. A full disk costs the cache and no more.
     let unfinished = folder.join(format!("{}.unfinished", std::process::id()));
     let written = fs::create_dir_all(folder)
         .and_then(|()| fs::File::create(&unfinished))

@@ -7,7 +7,7 @@ use crate::text::{Function, Instr, Module};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 impl Warp {
-    /// A hash of what decides how the warp goes on: what registers hold that nobody reads any more is none of it.
+    /// A hash of what decides how the warp goes on, without the registers that are not read any more.
     pub(crate) fn hash_in(&self, module: &Module) -> u64 {
         if let Some(hash) = self.hash.get() {
             return hash;

@@ -83,7 +83,7 @@ fn shipped() -> Module {
     Module::parse(MEGAKERNEL).expect("it is PTX")
 }
 
-/// A search on a device of so many CTAs, in clusters of so many.
+/// A search on a device. `shape`: its multiprocessors, and the CTAs of a cluster.
 fn search(graph: &Csr, shape: (u32, u32), shared_bytes: u32) -> Caught {
     search_by(graph, shape, shared_bytes, false)
 }
@@ -136,8 +136,8 @@ fn little_for_searches() -> u32 {
     })
 }
 
-/// One node, then three, of which the last has an edge to two more. Nobody comes to the others, whose many edges make a
-/// warp take two items at a time: what three nodes push, two CTAs do.
+/// One node, then three, of which the last has an edge to two more. The search reaches none of the others, whose many
+/// edges make a warp take two items at a time: what three nodes push, two CTAs do.
 fn fan() -> Csr {
     with_clique(&[(0, 1), (0, 2), (0, 3), (3, 4), (1, 5), (4, 1)])
 }

@@ -65,7 +65,7 @@ pub(crate) mod listed {
     }
 }
 
-/// Rounds that end when nobody has counted in one; each node counts them.
+/// Rounds that end when no node has ticked in one; each node counts them.
 #[wave_graph]
 pub(crate) mod counted {
     pub struct Data {

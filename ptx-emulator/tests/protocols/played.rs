@@ -69,8 +69,8 @@ impl Player for Catcher {
     }
 }
 
-/// Runs a pass on a device of so many multiprocessors, with clusters of so many CTAs, and keeps its last launch. `run`
-/// gives its results, by which it is known where the launch leaves them; none: nothing was launched.
+/// Runs a pass on a device with `multiprocessors` multiprocessors, in clusters of `cluster` CTAs, and keeps its last
+/// launch. `run` gives its results, by which it is known where the launch leaves them; none: nothing was launched.
 pub(crate) fn caught(
     (multiprocessors, cluster): (u32, u32),
     shared_bytes: u32,

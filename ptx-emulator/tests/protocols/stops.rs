@@ -14,7 +14,7 @@ const MOST_STEPS: usize = 176;
 const STEPS: usize = 512;
 
 impl Caught {
-    /// Has CTAs read the word whenever they come to it, and not once in so many ticks of a clock.
+    /// Has CTAs read the word whenever they come to it, and not once in a number of ticks of a clock.
     fn look_always(&mut self) {
         self.image()[LOOK_TICKS..][..4].fill(0);
     }
@@ -93,7 +93,7 @@ fn what_was_stopped_before_it_began_does_nothing() {
     assert!(short > 0 && others == 0);
 }
 
-/// What a run counts that comes to its end is the same in every order. One that may not take so many steps comes to its end
+/// What a run counts that comes to its end is the same in every order. One that may take fewer steps than that stops
 /// before, and has counted more than it may: so the host finds the same in every order.
 #[test]
 fn steps_decide_the_same_in_every_order() {

@@ -853,7 +853,7 @@ impl<'b> Accesses<'b> {
             } => {
                 let counts = matches!(op, AtomicOp::Add | AtomicOp::Sub);
                 let rounds = counts && matches!(scalar, Scalar::F32 | Scalar::F64);
-                // Nobody asks for the old value of a bare update.
+                // A bare update does not ask for the old value.
                 if rounds || std::ptr::eq(atomic, condition) {
                     return None;
                 }

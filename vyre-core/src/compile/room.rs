@@ -16,7 +16,7 @@
 //!   - `d[v].compare_exchange(a, b)`, with `a` and `b` that differ for certain: two literals or named constants, or one
 //!     of them and `round + k`, which `max_rounds` keeps apart. Elements that were claimed once are no longer `a`.
 //!   - `d[v].fetch_sub(k) == t` (`fetch_add`), with an odd literal `k` and a `t` that is one value for all or belongs to
-//!     that element. Between two elements that are alike lie 2^32 steps, and no sweep has so many items.
+//!     that element. Between two elements that are alike lie 2^32 steps, and a sweep has fewer items.
 //!
 //!   It is the body's only access to that buffer, and none of this is in a loop. Other waves of the same group would be
 //!   in conflict with it. What happens to the buffer in other groups does not matter, as the wave runs once.

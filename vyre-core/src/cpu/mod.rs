@@ -204,7 +204,7 @@ impl Apart {
     /// Executors run beside each other, each its own queries in order.
     ///
     /// # Errors
-    /// There is no memory for what is told of so many.
+    /// There is no memory for what is told of all the queries.
     fn run_each(
         &mut self,
         queries: &[(usize, Args<'_>)],

@@ -208,9 +208,9 @@ enum Need {
     F64,
     /// exp, ln, sin or cos of it.
     F64Functions,
-    /// An atomic on 64 bits, whose halves may be updated one after the other where nobody looks.
+    /// An atomic on 64 bits, whose halves may be updated one after the other where nothing loads them.
     Halves,
-    /// The same, of a load: where nobody updates.
+    /// The same, of a load: where nothing updates them.
     Load,
     Atomic64,
     /// One that computes with f64.

@@ -259,7 +259,7 @@ fn show_schedule(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {
             Step::Barrier => table.line(format!("{indent}--- barrier{}", split_note(p, at))),
             Step::Loop(x) | Step::Each(x, _) => {
                 let fp = &p.fixpoints[x.index()];
-                // A limit that nobody gave says nothing where there is another.
+                // The limit that holds where none was given says nothing where there is another.
                 let most = match fp.max_rounds == MAX_ROUNDS && bounds_rounds(&fp.condition) {
                     true => String::new(),
                     false => format!(" (at most {} rounds)", thousands(fp.max_rounds)),

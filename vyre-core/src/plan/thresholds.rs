@@ -26,7 +26,7 @@ pub struct Thresholds {
     pub parallel_from: u64,
     /// Results up to this size come back in one copy.
     pub pack_up_to_bytes: u64,
-    /// Edges of a frontier from which it is worth it on a GPU to turn a sweep round ([`crate::plan::pull`]).
+    /// Edges of a frontier from which it is worth it on a GPU to pull ([`crate::plan::pull`]).
     pub pull_from: u64,
     /// Nanoseconds that runs of a pass have to take on a device's interpreter before compiled code is made which the
     /// launch policy finds to pay.

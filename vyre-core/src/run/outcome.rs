@@ -143,7 +143,7 @@ fn exchange_columns<T: Record>(columns: &mut Vec<Column>, values: &mut Vec<T>) -
     }
 }
 
-/// Room for what is held of so many queries, or of so many topologies.
+/// Room for what is held of this number of queries, or of topologies.
 ///
 /// # Errors
 /// The system has no memory left for it.

@@ -209,7 +209,7 @@ impl Watch<'_> {
         self.work_left.saturating_sub(turned)
     }
 
-    /// One thread's lanes have had so many.
+    /// One thread's lanes have had this number of turns.
     pub(crate) fn take_in(&self, turns: u64) {
         self.turned.fetch_add(turns, Ordering::Relaxed);
     }

@@ -73,7 +73,7 @@ pub enum Extent {
     Edges(TopologyId),
     /// Nodes plus the edges of every topology: the default capacity of a frontier.
     NodesPlusEdges,
-    /// So many for each node, but no more than [`Extent::NodesPlusEdges`]: what is proven of a frontier's pushes
+    /// This number for each node, but no more than [`Extent::NodesPlusEdges`]: what is proven of a frontier's pushes
     /// ([`crate::compile::room`]).
     NodesTimes(u32),
     /// A row of bits for each node, in u32 words: nodes times [`row_words`].

@@ -678,7 +678,7 @@ impl Rows<'_, '_> {
                 told = bin(BinaryOp::Or, Scalar::Bool, told, another);
             }
             Broken::OtherIsUntold => {
-                // A second row, whose bits the first one takes, and whose changes wake nobody.
+                // A second row, whose bits the first one takes, and whose changes wake no node.
                 let grows = self.grows;
                 let mut locals = std::mem::take(&mut self.locals);
                 let mut s = Sequence::new(&mut locals, &mut block, SiteId(0));

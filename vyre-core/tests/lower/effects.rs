@@ -63,7 +63,7 @@ fn modes_of_buffers() {
             Mode::Update(UpdateOp::Add),
             Some(4),
         ),
-        // Assigned to a local that nobody reads is unused; read is not.
+        // The old value is unused where it is assigned to a local that is never read, and used where that is read.
         (
             vec![set(RESULT, add(4))],
             Mode::Update(UpdateOp::Add),

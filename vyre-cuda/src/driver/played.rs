@@ -242,7 +242,7 @@ impl Driver for PlayedDriver {
     unsafe fn free_host(&self, data: *mut u8) -> Result<(), DeviceError> {
         let bytes = self.state().host.remove(&(data.addr() as u64));
         let words = bytes.expect("it was allocated") / 8;
-        // SAFETY: made by `alloc_host`, of so many words.
+        // SAFETY: made by `alloc_host`, of `words` words.
         drop(unsafe {
             Box::from_raw(std::ptr::slice_from_raw_parts_mut(
                 data.cast::<u64>(),
@@ -291,7 +291,7 @@ impl Driver for PlayedDriver {
     ) -> Result<(), DeviceError> {
         let mut state = self.state();
         let from = state.bytes(from, bytes)?;
-        // SAFETY: the target has so many bytes, by contract.
+        // SAFETY: the target has `bytes` bytes, by contract.
         unsafe { to.copy_from_nonoverlapping(from.as_ptr(), bytes as usize) };
         Ok(())
     }
@@ -326,7 +326,7 @@ impl Driver for PlayedDriver {
         } = &mut *state;
         let data = |at: u64| with_exposed_provenance_mut::<u8>(at as usize);
         for (&at, &bytes) in &*host {
-            // SAFETY: so many bytes, which nobody writes while a launch is on its way.
+            // SAFETY: `bytes` bytes, which are not written while a launch is on its way.
             let held = unsafe { std::slice::from_raw_parts(data(at), bytes) };
             memory.insert(at, held.to_vec());
         }

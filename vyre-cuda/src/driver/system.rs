@@ -134,7 +134,7 @@ fn function(function: Function) -> sys::CUfunction {
     pointer(function.0)
 }
 
-/// All CTAs together, in clusters of so many.
+/// All CTAs together, in clusters of `grid.cluster`.
 fn attributes(grid: Grid) -> Vec<sys::CUlaunchAttribute> {
     let attribute = |id, value| sys::CUlaunchAttribute {
         id,
@@ -210,7 +210,7 @@ unsafe fn load(
     (status, ()).attempt("cuLibraryLoadData")?;
     // The driver may put off until here what it makes of the code, and what it says of it.
     if let Err(e) = in_context(library) {
-        // SAFETY: nobody else has it. An error would come after the one that is told.
+        // SAFETY: nothing else has it. An error would come after the one that is told.
         let _ = unsafe { sys::cuLibraryUnload(library) };
         return Err(e);
     }
@@ -360,7 +360,7 @@ impl Driver for System {
     }
 
     fn alloc(&self, bytes: u64) -> Result<u64, DeviceError> {
-        // SAFETY: memory that nobody has yet.
+        // SAFETY: memory that nothing has yet.
         unsafe { result::malloc_sync(bytes as usize) }.attempt("cuMemAlloc")
     }
 
@@ -370,7 +370,7 @@ impl Driver for System {
     }
 
     fn alloc_host(&self, bytes: usize) -> Result<*mut u8, DeviceError> {
-        // SAFETY: memory that nobody has yet.
+        // SAFETY: memory that nothing has yet.
         let data = unsafe { result::malloc_host(bytes, 0) }.attempt("cuMemHostAlloc")?;
         Ok(data.cast())
     }

@@ -17,7 +17,7 @@ use vyre_core::vir0::module::{
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::trap::{Fault, TrapKind, WHOLE_WAVE};
 
-/// Turns of loops and items in one launch after which nobody waits for its end.
+/// Turns of loops and items in one launch after which it is taken to be endless.
 const TURNS: u64 = 1 << 28;
 /// Turns and items between two looks whether a run is to stop.
 const ABORT_TURNS: u64 = 512;
@@ -25,7 +25,7 @@ const ABORT_TURNS: u64 = 512;
 /// The values of a table.
 fn values_of<T: Pod + Default>(bytes: &[u8]) -> Vec<T> {
     let mut values = vec![T::default(); bytes.len() / size_of::<T>()];
-    // SAFETY: so many bytes of plain values, of which every bit pattern is one.
+    // SAFETY: the bytes of plain values, of which every bit pattern is one.
     let room = unsafe {
         std::slice::from_raw_parts_mut(
             values.as_mut_ptr().cast::<u8>(),
@@ -369,8 +369,8 @@ impl<'m> Run<'m> {
         ran.ok().filter(|_| !self.aborted).map(|value| value != 0)
     }
 
-    /// What waves miss that could be turned round, had the edges in been known. The device looks more closely at what
-    /// is worth it; this one never turns a wave round.
+    /// What waves miss that could pull, had the edges in been known. The device looks more closely at what is worth
+    /// it; this one never pulls.
     fn note_missed(&mut self, step: &abi::Step) {
         let Some(wave) = self
             .waves

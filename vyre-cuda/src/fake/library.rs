@@ -192,7 +192,7 @@ unsafe fn grid_of(config: u64) -> (Grid, Stream) {
     };
     for i in 0..config.numAttrs as usize {
         use sys::CUlaunchAttributeID_enum as of;
-        // SAFETY: there are so many; their numbers say which of their values is there.
+        // SAFETY: there are `numAttrs` of them; their numbers say which of their values is there.
         unsafe {
             let attribute = *config.attrs.add(i);
             match attribute.id {

@@ -155,7 +155,7 @@ impl Memory {
         self.room(at, bytes).fill(value);
     }
 
-    /// A number of so many bytes, at an address that is a multiple of that.
+    /// A number of `bytes` bytes, at an address that is a multiple of that.
     pub(super) fn load(&self, at: u64, bytes: u64) -> u64 {
         self.is_aligned(at, bytes);
         let mut word = [0; 8];

@@ -79,7 +79,7 @@ impl Layout {
         // It is no table: no index finds another one.
         known.tables.clear();
         if head.quick_warps == 0 {
-            // A barrier of so many is made and never met; the compiler of CUDA 13.0's driver crashes on one of none.
+            // A barrier of `quick_warps` is made and never met; the compiler of CUDA 13.0's driver crashes on one of 0.
             known.may_be(offset_of!(abi::Image, quick_warps) as u32, [1]);
         }
 

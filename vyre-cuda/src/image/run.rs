@@ -8,7 +8,7 @@ use vyre_core::vir0::flow::op;
 use vyre_core::vir0::isa::Op;
 use vyre_core::vir0::module::{FixpointId, Kernel, Program, ReduceOp, Reduction, Uniform};
 
-/// How a run's wave is turned round: the first two of three bitmaps (0: only what is missed is counted), the topology
+/// How a run's wave pulls: the first two of three bitmaps (0: only what is missed is counted), the topology
 /// with the edges in, and when it is worth it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Turn {

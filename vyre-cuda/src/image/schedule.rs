@@ -197,7 +197,7 @@ const NOTHING: abi::Step = abi::Step {
     kept: 0,
 };
 
-/// The wave at this step of the schedule, the only one of a plain fixpoint, if it may be turned round without running
+/// The wave at this step of the schedule, the only one of a plain fixpoint, if it may pull without running
 /// its kernel.
 fn pulling(program: &Program, at: usize) -> Option<Pulling> {
     let Step::Wave(id) = program.schedule[at] else {

@@ -182,7 +182,7 @@ fn run_of<'a>(program: &'a Program, turns: Vec<Option<Turn>>) -> Run<'a> {
     }
 }
 
-/// A wave's entry in an image, and its place among those that are turned round.
+/// A wave's entry in an image, and its place among those that may pull.
 fn pull_in(layout: &Layout, image: &[u8]) -> (u32, [u32; 16]) {
     let word = |at: usize| u32::from_le_bytes(image[at..at + 4].try_into().unwrap());
     let wave = layout.head.waves as usize + std::mem::offset_of!(abi::Wave, pull);

@@ -169,8 +169,8 @@ impl Megakernel {
         }
     }
 
-    /// How many of the queued queries share the next launch, of so many CTAs at most; none if they are too few.
-    /// `beside`: another one is on its way.
+    /// How many of the queued queries share the next launch, of `ctas` CTAs at most; none if fewer than `least`.
+    /// `beside`: another launch is on its way.
     fn shared(
         &self,
         laid: &Laid,
@@ -188,7 +188,7 @@ impl Megakernel {
         let launches = (queued + worth / 2) / worth;
         let mut count = queued.div_ceil(launches.max(1)).min(most).max(1);
         if let Some(batch_bytes) = self.batch_bytes {
-            // Two launches may be on their way, unless the first takes all. Control words are nobody's.
+            // Two launches may be on their way, unless the first takes all. Control words do not count.
             let control = up(Control::new(&self.launcher.pass.program).bytes);
             let each = laid.input_bytes + record_bytes;
             let each = each.saturating_sub(control).max(1);

@@ -1,8 +1,8 @@
-//! Direction: whether the next run may turn searches round, so that nodes look for an edge from the frontier instead of
+//! Direction: whether searches of the next run may pull, so that nodes look for an edge from the frontier instead of
 //! the frontier pushing along all of its edges.
 //!
-//! A search can be turned round where the edges in are there: the pass names a reverse, or the graph is its own. Whether
-//! it is costs a look at all edges, so the device is asked only once runs have missed as much.
+//! A search can pull where the edges in are there: the pass names a reverse, or the graph is its own reverse. To find
+//! out whether it is, all edges are looked at, so the device is asked only once runs have missed as much.
 
 use super::graph::{Graph, Question, Symmetric};
 use super::memory::Own;
@@ -13,7 +13,7 @@ use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::{aligned, bitmap_bytes, pull_bytes};
 
 impl Own {
-    /// How each wave that may be turned round is, in the next run.
+    /// How each wave that may pull does so in the next run.
     pub(super) fn turns(&self, layout: &Layout) -> Vec<Option<Turn>> {
         let pulls = layout.pulls.iter();
         pulls
@@ -70,8 +70,8 @@ impl Own {
         Ok(())
     }
 
-    /// Asks whether graphs are symmetric, where that was missed often enough. Nobody waits for the answer, but what is
-    /// given to the device next.
+    /// Asks whether graphs are symmetric, where that was missed often enough. The host does not wait for the
+    /// answer; what is given to the device next does.
     pub(super) fn missed(&mut self, pass: &Pass, edges: u64) -> Result<(), RunError> {
         if edges == 0 {
             return Ok(());

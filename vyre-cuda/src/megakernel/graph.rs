@@ -40,11 +40,11 @@ pub(super) struct Graph {
     pub(super) symmetric: Symmetric,
 }
 
-/// Whether a graph is its own reverse, so that searches in it may be turned round. The device finds out once searches
-/// have pushed along as many edges as the graph has that they would rather not have looked at.
+/// Whether a graph is its own reverse, so that searches in it may pull. The device finds out once searches have pushed
+/// along as many edges that a pull would have spared as the graph has edges.
 #[derive(Debug)]
 pub(super) enum Symmetric {
-    /// Not worth knowing yet: so many such edges.
+    /// Not worth knowing yet: the number of such edges so far.
     Unknown(u64),
     Asked(Question),
     Known(bool),
@@ -133,7 +133,7 @@ impl PartitionMemory {
             .collect()
     }
 
-    /// For a kernel that takes so many nodes at a time.
+    /// For a kernel that takes `tile` nodes at a time.
     pub(super) fn place(&self, tile: u32) -> Ranges {
         let list = self.lists.address();
         Ranges {

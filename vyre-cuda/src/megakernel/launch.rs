@@ -8,7 +8,7 @@
 //! | [`Sharing`](super::sharing::Sharing), an image a query | one | each query's | queries on many graphs |
 //!
 //! Two launches are on their way at a time where there is something to gain ([`Batch`]). Each has a [`Flight`]: memory
-//! and events that nobody else uses until its results were taken.
+//! and events that nothing else uses until its results were taken.
 
 use super::pass::Pass;
 use crate::buffer::{Event, HostWords, Memory, Pinned, Ring, Timer};
@@ -200,7 +200,7 @@ impl Launcher {
             let of = [grid.image, grid.batch];
             let with = (pass.megakernel(), pass.layout.shared_bytes);
             // SAFETY: what image and batch name belongs to the session, which waits for the launch before it takes
-            // another module; so many CTAs are resident together, one a multiprocessor.
+            // another module; `grid.ctas` CTAs are resident together, one a multiprocessor.
             unsafe { pass.device.launch(with, of, grid.ctas, grid.cluster) }?;
             self.counts.launches += 1;
             if nth + 1 == launches {
@@ -223,7 +223,7 @@ impl Launcher {
         ended
     }
 
-    /// A run begins, of which nobody knows anything.
+    /// A run begins, of which nothing is known yet.
     pub(super) fn begin_progress(&self) {
         self.progress.begin();
         for told in [ROUNDS, FRONTIER] {
@@ -231,7 +231,7 @@ impl Launcher {
         }
     }
 
-    /// Where the device tells how far it is; 0: nobody watches.
+    /// Where the device tells how far it is; 0: no one is watching.
     pub(super) fn progress_address(&self) -> u64 {
         match Arc::strong_count(&self.progress) > 1 {
             true => self.words.address(ROUNDS),

@@ -40,7 +40,7 @@ const STATES_BYTES: u64 = 1 << 30;
 /// One pass, bound to many topologies.
 pub(crate) struct Many {
     launcher: Launcher,
-    /// Offsets, targets and columns of all topologies; nobody reads it on the host.
+    /// Offsets, targets and columns of all topologies; the host does not read it.
     _arrays: Memory,
     graphs: Vec<Bound>,
     /// Bytes that the budget has for the states, inputs and results of the current batch.

@@ -43,7 +43,7 @@ pub(super) struct Own {
     pub(super) ahead: Option<Ahead>,
     /// There is memory for a second set of inputs.
     pub(super) second_inputs: bool,
-    /// Three bitmaps of the nodes, for waves that are turned round; none before one can be.
+    /// Three bitmaps of the nodes, for waves that pull; none before one can.
     pub(super) bits: Option<Memory>,
     pub(super) pull_from: u64,
     /// Where the last run left its results.
@@ -405,7 +405,7 @@ impl Queue {
         })
     }
 
-    /// Starts the stamps over, long before they wrap, or where nobody knows what they are.
+    /// Starts the stamps over, long before they wrap, or where they are not known.
     pub(super) fn fresh_stamps(&mut self) -> Result<(), DeviceError> {
         if self.stamp < STALE {
             return Ok(());
@@ -417,7 +417,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Runs whose end nobody has seen used some.
+    /// Runs whose end was not seen used some.
     pub(super) fn forget_stamps(&mut self) {
         self.stamp = STALE;
     }

@@ -144,7 +144,7 @@ impl Pass {
         Ok(!std::mem::replace(&mut self.takes_compiled, true))
     }
 
-    /// The next runs may take so many steps. No launch is on its way. False where the device does not take the code that
+    /// The next runs may take `most` steps. No launch is on its way. False where the device does not take the code that
     /// counts; then nothing changes.
     pub(super) fn count_steps(&mut self, most: Option<u64>) -> bool {
         let counting = most.is_some();

@@ -100,7 +100,7 @@ pub(super) fn locked(results: &mut Outcome) -> &mut [(BufferId, Column)] {
     }
 }
 
-/// Consecutive pieces of so many bytes that are worth telling several threads of.
+/// `bytes` bytes in consecutive pieces, of a size at which it pays to use several threads.
 fn pieces(bytes: usize) -> impl Iterator<Item = Range<usize>> {
     let starts = (0..bytes).step_by(COLUMN_PART_BYTES);
     starts.map(move |at| at..bytes.min(at + COLUMN_PART_BYTES))
@@ -299,7 +299,7 @@ fn take_pieces(place: &mut Place<'_>, d: &Direct, host: &Flight) -> Result<(), R
     Ok(())
 }
 
-/// So many bytes of a flight that is over, from a place on the device.
+/// Bytes of a flight that is over, from a place on the device.
 fn bring(
     launcher: &mut Launcher,
     to: &mut Place<'_>,

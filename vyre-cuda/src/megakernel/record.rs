@@ -41,7 +41,7 @@ pub(super) struct Words {
     pub(super) activity: Activity,
     /// Edges of frontiers that would have been pulled, had the edges in been known.
     pub(super) missed: u64,
-    /// By wave; zero where nobody asked.
+    /// By wave; zero where they were not measured.
     pub(super) times: Vec<WaveTime>,
     /// Items that the next round would find.
     pub(super) waiting: u64,
@@ -158,7 +158,7 @@ impl<'a> Reader<'a> {
         results: &mut Outcome,
     ) -> Result<(), RunError> {
         let program = self.program;
-        // So many elements of a column, from there on.
+        // `len` elements of a column, from byte `at` of the record on.
         let fill = |column: &mut Column, len: u64, at: u64| -> Result<(), RunError> {
             room_in(column, len as usize)?;
             let bytes = (len * column.scalar().size_bytes()) as usize;

@@ -231,7 +231,7 @@ impl Megakernel {
                 reader.words(&host.controls.as_slice()[i * control_bytes..])
             }?;
             if let (false, Err(spent)) = (aborted, pass.has_steps(&words)) {
-                // Nobody takes the results, which are still on their way.
+                // The results are still on their way, and are not taken.
                 host.done.wait()?;
                 return Err(spent);
             }
@@ -247,14 +247,14 @@ impl Megakernel {
             }
             last_words = Some(words);
             if let Some(trap) = trap {
-                // Nobody takes the results, which are still on their way.
+                // The results are still on their way, and are not taken.
                 host.done.wait()?;
                 return Err(RunError::Trap(Box::new(trap)).of_run(i, pending.runs));
             }
         }
         pending.begun.clone()?;
         if aborted {
-            // Nobody takes the results, which are still on their way.
+            // The results are still on their way, and are not taken.
             host.done.wait()?;
             return Err(launcher.cut_short());
         }
@@ -281,7 +281,7 @@ impl Megakernel {
 }
 
 impl Own {
-    /// How many CTAs the next run has, and how many a cluster, where there are so many multiprocessors.
+    /// How many CTAs the next run has, and how many a cluster, on a device with `slots` multiprocessors.
     fn grid(&self, slots: u32) -> (u32, u32) {
         match self.cluster {
             Some(i) if self.clustered[i] > 0 && self.ctas == slots => {
@@ -295,7 +295,7 @@ impl Own {
 /// What such a round takes.
 const CLUSTER_ROUND_NS: u64 = 2_700;
 
-/// The clusters that are worth the multiprocessors that they leave out, where so many rounds of the last run fitted
+/// The clusters that are worth the multiprocessors that they leave out, where `fitting` rounds of the last run fitted
 /// into one.
 fn worth_a_cluster(
     fitting: u64,

@@ -419,7 +419,7 @@ pub(super) fn worth_sharing(record_bytes: u64, ctas: u64) -> u64 {
 enum At {
     /// With the topology.
     Topology,
-    /// So many bytes into what only the device needs, into the inputs, or into the record.
+    /// At this byte of what only the device needs, of the inputs, or of the record.
     Slab(u64),
     Input(u64),
     Record(u64),

@@ -23,7 +23,7 @@ pub(super) struct Places {
     pub(super) queues: Vec<QueuePlace>,
     /// Stamps are what they happen to be: set them first.
     pub(super) fresh_stamps: bool,
-    /// By wave that may be turned round.
+    /// By wave that may pull.
     pub(super) turns: Vec<Option<Turn>>,
     pub(super) progress: u64,
 }

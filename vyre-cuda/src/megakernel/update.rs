@@ -127,7 +127,7 @@ impl Megakernel {
         Ok(())
     }
 
-    /// Has lanes take so many items at a time, at most.
+    /// Has lanes take `items_per_lane` items at a time, at most.
     pub(super) fn take_items(&mut self, items_per_lane: u32) -> Result<(), RunError> {
         let items_per_lane = items_per_lane.clamp(1, ITEMS_PER_LANE);
         if items_per_lane != self.items_per_lane {

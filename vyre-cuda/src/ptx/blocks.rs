@@ -228,7 +228,7 @@ impl Body<'_> {
             .collect()
     }
 
-    /// Nobody is active any more: on to where somebody may be.
+    /// No lane is active any more: on to where one may be.
     fn go_on_elsewhere(&mut self) {
         let to = self.next_label();
         self.put(format!("bra.uni {to}"));
@@ -416,8 +416,8 @@ impl Body<'_> {
         }
     }
 
-    /// After a loop's turn of so many words, whenever they come to [`LOOK_WORDS`](abi::LOOK_WORDS): whether the run is to
-    /// stop, as the megakernel's `is_aborted`. All items are done then.
+    /// After a loop's turn of `words` words, whenever turns add up to [`LOOK_WORDS`](abi::LOOK_WORDS): whether the run
+    /// is to stop, as the megakernel's `is_aborted`. If so, all items are done.
     pub(super) fn look_at_abort(&mut self, words: usize) {
         let (cold, back) = (self.new_label(), self.new_label());
         let (low, many) = (self.word(), self.predicate());
@@ -462,7 +462,7 @@ impl Body<'_> {
         self.is_cold = false;
     }
 
-    /// The depth inside the loop that is so many loops out.
+    /// The depth inside the loop that is `out` loops out.
     fn loop_depth(&self, out: usize) -> usize {
         let loops = self.open.iter().enumerate().rev();
         let mut loops = loops.filter(|(_, o)| o.block.kind == BlockKind::Loop);

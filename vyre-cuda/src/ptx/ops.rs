@@ -761,7 +761,7 @@ impl Body<'_> {
         });
     }
 
-    /// A register of so many bits that nothing else has.
+    /// A register of `bits` bits that nothing else has.
     fn register(&mut self, bits: u32) -> String {
         if bits == 64 { self.long() } else { self.word() }
     }

@@ -455,7 +455,7 @@ fn ptxas_takes_every_body() {
     .assert_eq(&out);
 }
 
-/// Time goes by lines: the driver takes about 0.1 ms for each. A search has rounds that are turned round besides.
+/// Time goes by lines: the driver takes about 0.1 ms for each. A search has rounds that pull besides.
 #[test]
 fn modules_have_few_lines() {
     let passes = [

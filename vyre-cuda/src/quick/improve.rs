@@ -1,5 +1,5 @@
-//! Fewer drafts that do the same: copies, complements and tests go into the drafts that need them, and what nobody
-//! reads is not computed.
+//! Fewer drafts that do the same: copies, complements and tests go into the drafts that need them, and what is never
+//! read is not computed.
 
 use super::draft::{COPY, Does, Draft, NOT_SAME, XOR};
 use super::translate::File;
@@ -26,7 +26,7 @@ pub(super) fn live_after(drafts: &[Draft]) -> Vec<Rows> {
 }
 
 /// The same with operands named by where they come from, complements and tests taken into the word that needs them, and
-/// without what nobody reads then.
+/// without what is not read then.
 pub(super) fn improved(mut drafts: Vec<Draft>, file: &File<'_>) -> Vec<Draft> {
     // What a row holds, in terms of others: a copy, a complement, or whether a row is not 0.
     #[derive(Clone, Copy, PartialEq)]

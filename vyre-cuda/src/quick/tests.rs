@@ -181,7 +181,7 @@ fn flow() -> Kernel {
     }
 }
 
-/// Buffers of a test: a buffer that nobody wrote to has an element for every index.
+/// Buffers of a test: a buffer that was not written to has an element for every index.
 #[derive(Clone, Default, Debug, PartialEq)]
 struct Memory {
     written: std::collections::BTreeMap<(u16, u32), u64>,
@@ -628,7 +628,7 @@ fn begins(kernel: &Kernel, words: usize) -> (Quick, Vec<String>) {
 #[test]
 fn a_search_is_an_exchange_and_a_push() {
     let (mut quick, shown) = begins(&search(&[]), 9);
-    // Rows: three of registers, the item's, the round with its high half, two that nobody reads, the round plus 1,
+    // Rows: three of registers, the item's, the round with its high half, two that are never read, the round plus 1,
     // the literal that it was plus, the constant.
     assert_eq!((quick.rows, quick.round, quick.dynamic), (11, 4, 0));
     let literal = |row: u32, x: u32| [row | fill::LITERAL << 8, x];

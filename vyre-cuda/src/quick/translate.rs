@@ -148,7 +148,7 @@ pub(super) fn adds_to_round(word: &Word, is_round: impl Fn(u8) -> bool) -> bool 
     op(word) == Op::Add32 && word.b == IMM && is_round(word.a)
 }
 
-/// The words of a kernel, one by one. `unused`: a row that nobody reads; `made`: the row that has a word's result
+/// The words of a kernel, one by one. `unused`: a row that is never read; `made`: the row that has a word's result
 /// already.
 pub(super) fn drafts_of(
     kernel: &Kernel,

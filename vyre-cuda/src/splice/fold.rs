@@ -5,7 +5,7 @@
 //! variables in shared memory, as far as control can get with them: sparse conditional constant propagation (Wegman and
 //! Zadeck, 1991) over all functions at once, with small sets of numbers in the place of one constant, and without regard
 //! to where in a function a register is set. Then branches whose direction is known go, and blocks that nothing reaches,
-//! functions that nothing calls, and instructions whose result nobody reads.
+//! functions that nothing calls, and instructions whose result is never read.
 //!
 //! Addresses are numbers from the start of a variable. An index that may be anything makes an address of any entry of the
 //! table that it is an index of; so a field has the values that it has in all entries. An access to a variable stays
@@ -162,7 +162,7 @@ fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 
-/// A number of so many bits.
+/// A number of `bits` bits.
 fn cut(value: u64, bits: u32) -> u64 {
     match bits {
         0 | 64.. => value,
@@ -170,7 +170,7 @@ fn cut(value: u64, bits: u32) -> u64 {
     }
 }
 
-/// A number of so many bits with its sign in all bits.
+/// A number of `bits` bits with its sign in all bits.
 fn extended(value: u64, bits: u32) -> i64 {
     match bits {
         0 | 64.. => value as i64,
@@ -948,7 +948,7 @@ fn both(low: &Value, high: Option<&Value>) -> Value {
     }
 }
 
-/// A value in so many bits.
+/// A value in `bits` bits.
 fn fit(value: &Value, bits: u32) -> Value {
     match value {
         Value::Some {

@@ -70,7 +70,7 @@ pub(super) enum Code {
     Max,
     Set(Compare),
     Select,
-    /// Of integers, from so many bits (extended by the sign or not).
+    /// Of integers, from this number of bits (extended by the sign or not).
     Convert {
         from: u32,
         signed: bool,

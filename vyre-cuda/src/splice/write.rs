@@ -1,4 +1,4 @@
-//! The text of a folded body: statements that nothing reaches, and results that nobody reads, are left out.
+//! The text of a folded body: statements that nothing reaches, and results that are never read, are left out.
 
 use super::text::{Body, Code, Compare, Kind, Operand, Register, Statement};
 use std::collections::HashSet;
@@ -60,7 +60,7 @@ fn is_pure(statement: &Statement) -> bool {
     }
 }
 
-/// A number as an operand of so many bits.
+/// A number as an operand of `bits` bits.
 fn literal(number: u64, bits: u32) -> String {
     match bits {
         1 => if number & 1 == 1 { "-1" } else { "0" }.to_owned(),
@@ -353,7 +353,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Leaves out what only makes results that nobody reads.
+    /// Leaves out what only makes results that are never read.
     fn results(&mut self) {
         let mut setters = vec![Vec::new(); self.body.registers.len()];
         for (at, statement) in self.body.statements.iter().enumerate() {

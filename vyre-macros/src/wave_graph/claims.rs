@@ -94,7 +94,7 @@ pub(super) fn kept(
             }
             None => {}
             Some((first, end)) => {
-                // What the including graph leaves open, nobody has claimed.
+                // Nothing is claimed of what the including graph leaves open.
                 let own = |w: WaveId| {
                     let wave = graph.waves.get(w.index());
                     let origin = wave.and_then(|w| w.origin);

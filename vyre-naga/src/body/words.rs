@@ -313,7 +313,7 @@ impl Body<'_, '_, '_> {
         self.set64(w.d, old);
     }
 
-    /// One that is two, on both halves, where no other is asked of the buffer: nobody looks at the result.
+    /// One that is two, on both halves, where no other is asked of the buffer: the result is not read.
     fn atomic_halves(&mut self, pc: usize, w: Word, (fun, wide): (AtomicFunction, WideOp)) {
         if self.f.m.layout.arena(BufferId(w.resource())) == Arena::Wide {
             return self.atomic_wide(pc, w, wide);

@@ -12,7 +12,7 @@
 //! cargo run --release -p vyre-tests --bin soak -- --seconds 1800 --duty 30            working 30 % of the time
 //! soak --seconds 300 --backend cuda                                                   on a GPU
 //! soak --episode 0x1234 --backend native                                              one episode again
-//! soak --episodes 20                                                                  so many, whatever they take
+//! soak --episodes 20                                                                  20 episodes, whatever they take
 //! soak --seconds 60 --leak 100                                                        must fail: each episode leaks
 //! ```
 //!
@@ -54,7 +54,7 @@ struct Options {
     duty_percent: u32,
     /// The seed of the first one.
     episode: Option<u64>,
-    /// So many of each backend, and memory is not looked at.
+    /// How many of each backend, however long they take; memory is not looked at.
     episodes: Option<u64>,
     /// Bytes that each episode leaks, to see that it is found.
     leak: usize,
@@ -99,7 +99,7 @@ type Counts = BTreeMap<&'static str, u64>;
 /// Works on one backend.
 struct Worker {
     runtime: Runtime,
-    /// Another backend, for results that nobody works out node by node.
+    /// Another backend, for results that are not worked out node by node.
     other: Runtime,
     counts: Counts,
 }
@@ -504,7 +504,7 @@ fn random_graph(random: &mut Random) -> Csr {
     Csr::from_edges(nodes as usize, &edges).expect("edges name nodes")
 }
 
-/// At most so many nodes, and fewer edges.
+/// At most `most` nodes, and fewer edges.
 fn random_edges(random: &mut Random, most: u32) -> Csr {
     let nodes = 1 + random.below(most);
     let edges: Vec<(u32, u32)> = (0..random.below(nodes))
@@ -764,7 +764,7 @@ fn main() -> ExitCode {
 mod tests {
     use super::*;
 
-    /// Plans of a changing mix of passes, and what each of so many episodes a window leaks.
+    /// Plans of a changing mix of passes, and what 20,000 episodes a window leak, `leak` bytes each.
     fn allocated(leak: u64) -> Curve {
         let (mut curve, mut random) = (Curve::default(), Random(1));
         for window in 0..WINDOWS {

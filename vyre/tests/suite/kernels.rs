@@ -103,7 +103,7 @@ fn what_waits_for_a_call_refuses_nobody(runtime: &Runtime) {
             .twice[9],
         18
     );
-    // What nobody has cannot be had.
+    // There is no room for this one, whatever is given back.
     let mut y = vec![0; 100_000];
     let refused = double::run(&runtime, &mut y).expect_err("there is no room");
     let memory = matches!(refused, vyre::Error::Run(RunError::Memory { .. }));

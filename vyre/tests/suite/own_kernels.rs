@@ -164,7 +164,7 @@ impl Drop for Tenfold<'_> {
 fn read(device: &Device, values: DevicePtr) -> Vec<u32> {
     let mut host = vec![0; values.len as usize];
     device.enter().unwrap();
-    // SAFETY: so many words are there, and the target outlives the wait.
+    // SAFETY: `values.len` words are there, and the target outlives the wait.
     unsafe { result::memcpy_dtoh_async(&mut host, values.address, device.stream()) }.unwrap();
     device.synchronize().unwrap();
     host
@@ -209,7 +209,7 @@ fn a_kernel_of_the_users_runs_between_two_runs_on_the_memory_of_the_session() {
     let dist = session.device_ptr("dist").unwrap();
     assert_eq!(read(device, dist), out.dist);
 
-    // Nobody waits between the kernel and the run, which sees what the kernel wrote.
+    // The host does not wait between the kernel and the run, which sees what the kernel wrote.
     tenfold.launch(session.device_ptr("weight").unwrap());
     let out = session.run(reach::Run { start: &start }).unwrap();
     assert_eq!(out.dist, [0, 10, 30, 60, FAR]);

@@ -7,7 +7,7 @@ use vyre::pipeline::{Choice, Pipeline};
 use vyre::prelude::*;
 use vyre::{FusedSession, Session};
 
-/// Adds one to every node, so many times as it has runs.
+/// Adds `step` to the number of every node.
 ///
 /// The figures of its evidence are invented.
 #[wave_graph]

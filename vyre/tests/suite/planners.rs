@@ -77,7 +77,7 @@ fn run(session: &mut scattered::Session, n: u32) -> Activity {
     out.report.activity.expect("backends count")
 }
 
-/// Runs with so many threads, whatever the machine has.
+/// Runs with `threads` threads, whatever the machine has.
 fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.expect("threads").install(work)

@@ -192,9 +192,9 @@ fn search_bytes(runtime: &Runtime) -> u64 {
     // 20,004 bytes of graph, 4,000 of distances, 8 a node of frontier.
     let resident = 20_004 + 4_000;
     match runtime.backend() {
-        // In parts of whole 256 bytes, 16 more for edge ranges, and three bits a node to turn sweeps round.
+        // In parts of whole 256 bytes, 16 more for edge ranges, and three bits a node for sweeps that pull.
         "cuda" => resident + 2 * 4_096 + 2 * 8_192 + 3 * 256,
-        // The frontier a third time, two bits and a number a node to turn sweeps round.
+        // The frontier a third time, two bits and a number a node for sweeps that pull.
         "native" => resident + 3 * 4 * 1_000 + (2 * 128 + 4 * 1_000),
         // An interpreter pushes.
         _ => resident + 3 * 4 * 1_000,

@@ -1,5 +1,5 @@
 //! On a device: scratch and frontiers that never live at once share memory, what a budget counts is what is allocated,
-//! and nobody finds what was there before.
+//! and no buffer shows what was there before.
 
 #![allow(
     missing_docs,

@@ -69,7 +69,7 @@ fn a_round_limit_says_what_still_changed(runtime: &Runtime) {
     assert_eq!((out.changed, out.report.total_rounds()), (-3, 4));
 }
 
-/// A fixpoint in a fixpoint, each of so many rounds, and one beside them.
+/// A fixpoint in a fixpoint, each of a given number of rounds, and one beside them.
 #[wave_graph]
 mod clocks {
     pub(crate) struct Data {
@@ -498,7 +498,7 @@ fn a_trap_says_which_run_of_a_series_it_is_of(runtime: &Runtime) {
     );
 }
 
-/// The wave that is too much for the frontier ends the run, so that nobody knows what the next one would have added.
+/// The wave that is too much for the frontier ends the run, so that it is not known what the next one would have added.
 fn an_overflow_tells_what_was_needed_until_then(runtime: &Runtime) {
     let error = picked(runtime).run(picks(4)).expect_err("it is too short");
     let says = "frontier `front` needs at least 3 items; its capacity is 1 in `first` (";
@@ -755,7 +755,7 @@ mod bounded {
 #[test]
 fn plans_name_graphs_registers_and_what_bounds_rounds() {
     let plan = bounded::PLAN.to_string();
-    // What one lane reads and writes, nobody else does.
+    // What one lane reads and writes, no other lane does.
     let starts = "pass bounded (same bits: every run gives them, on every backend)\n";
     assert!(plan.starts_with(starts), "{plan}");
     for says in [

@@ -285,7 +285,7 @@ impl Memory for Host<'_> {
     }
 }
 
-/// Fields that nobody stores to.
+/// Fields that no item stores to.
 const UNSET: [u64; 3] = [0x11, 0x1111_1111, 0x1111_1111_1111_1111];
 
 /// Most nodes have no edges, some three, one has more than a warp takes at once.

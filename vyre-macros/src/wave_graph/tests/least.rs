@@ -535,7 +535,7 @@ fn rows_of_bits_reach_their_least_fixpoint_by_a_frontier() {
           } }", Why::Notice),
         // The wrong frontier.
         ("if reached.or(e.dst, e.src) { other.push(e.dst); }", Why::Notice),
-        // A row that wakes nobody: of another node, or of a buffer whose changes go elsewhere.
+        // A row that wakes no node: of another node, or of a buffer whose changes go elsewhere.
         ("if reached.or(e.src, e.dst) { front.push(e.src); }", Why::NotMonotone),
         ("for w in graph.neighbors(e.src) { if reached.or(e.dst, w) { front.push(e.dst); } }", Why::NotMonotone),
         ("if reached.get(e.dst, 3) { if reached.or(e.dst, e.src) { front.push(e.dst); } }", Why::NotMonotone),

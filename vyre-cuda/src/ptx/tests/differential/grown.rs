@@ -10,7 +10,7 @@ struct Grower<'u, 'a> {
     code: Vec<Word>,
     loops: u8,
     budget: u32,
-    /// Only what has a thread form: pushes at so many places more, no loops, arrays, lists and reductions.
+    /// Only what has a thread form: pushes at this number of places more, no loops, arrays, lists and reductions.
     pushes: Option<u8>,
 }
 
@@ -272,7 +272,7 @@ impl Grower<'_, '_> {
         Ok(())
     }
 
-    /// Of any bits. What is kept is an integer or a truth value: the bits of a NaN are nobody's.
+    /// Of any bits. What is kept is an integer or a truth value: the bits of a NaN are never kept.
     fn floats32(&mut self, [x, a, b]: [u8; 3]) -> Arbitrary<()> {
         let of = [
             Op::AddF32,
