@@ -351,7 +351,7 @@ fn words() -> Vec<(&'static str, &'static str, Vec<String>)> {
 abi! {
     /// Head of the image. `stash_bytes`: of a warp. `quick_warps`: warps of a CTA that have rows of quick code.
     /// `progress`: where the host can see rounds and the frontier while the launch runs, or 0. `times`: bytes from
-    /// `results` to two 64-bit words a wave, its sweeps and the nanoseconds that they took, or 0 if no time is taken.
+    /// `results` to two 64-bit words a wave, its sweeps and the nanoseconds that they took, or 0 if nobody asked.
     /// `abort`: a word of the host that is not 0 when the run is to stop, which a CTA reads once in `look_ticks` ticks of
     /// its clock, a power of two, or whenever it may if that is 0. `aborted`: CTA state; it has cut its work short.
     /// `limited`: the run's steps are counted, and it may take `most_steps`.
@@ -429,8 +429,8 @@ abi! {
 
     /// Many queries in one launch: every CTA takes one after another and runs it alone. The image is that of query 0 on
     /// CTA 0: addresses in the first `slab_bytes` of `slab` are moved on by so much for each CTA, those in the first
-    /// `inputs_bytes` of `inputs` and `results_bytes` of `results` for each query. `next`: the first query that no
-    /// CTA took. `control`: the control words as they are before a query. `scalars`: `scalar_count` of them a query.
+    /// `inputs_bytes` of `inputs` and `results_bytes` of `results` for each query. `next`: the first query that nobody
+    /// took. `control`: the control words as they are before a query. `scalars`: `scalar_count` of them a query.
     /// `images`: 0, or the images of all queries, `image_bytes` apart, where each has a graph of its own; then nothing
     /// is moved.
     struct Batch {
@@ -473,8 +473,8 @@ abi! {
     /// list, only what it has not swept. `from`, `swept_to`: CTA state. `ranges`: the long edge ranges that its
     /// neighbour loop meets, by start (begin, end, first part, parts); `parts`: begin and end of each part; `sums`:
     /// what the loop makes of each part, and whether it could. `chunks`: nodes that start a chunk, the chunks having
-    /// about as many short edges each, and after them the number of nodes. `pull`: its entry among those that may
-    /// pull.
+    /// about as many short edges each, and after them the number of nodes. `pull`: its entry among those that may be
+    /// turned round.
     struct Wave {
         len: u64,
         from: u64,
@@ -495,10 +495,10 @@ abi! {
         pull: u32,
     }
 
-    /// A wave of a plain fixpoint that may pull. `bits`: the first two of three bitmaps of the nodes one
+    /// A wave of a plain fixpoint that may be turned round. `bits`: the first two of three bitmaps of the nodes one
     /// behind the other, the very first of which is empty; 0 where it is not known whether a topology has the edges in,
-    /// so that what is missed is only counted. `into`: that topology; `least`: edges of a frontier from which a
-    /// pull is worth its barriers; `most_degree`: out of a node. A claim finds `free` in its element of `buffer` and
+    /// so that what is missed is only counted. `into`: that topology; `least`: edges of a frontier from which turning
+    /// round is worth its barriers; `most_degree`: out of a node. A claim finds `free` in its element of `buffer` and
     /// stores `taken`, plus the round if `by_round`. `explored`, `entry`: CTA state; the edges of the fixpoint's
     /// frontiers so far, and which time through the fixpoint that is.
     struct Pull {
@@ -519,8 +519,8 @@ abi! {
     /// the list `dynamic` change after the start. `code_at`: CTA state, the code's shared address. `fields`: list of
     /// the rows of an item's fields. `neighbors`: where, after `code_at`, the code of its lifted neighbour loop is, in
     /// words. `ahead`: list of the buffers whose elements its items load by their own numbers, and the size of one, in
-    /// pairs. `stream`: if `stream_k` is not 0, the first word of its code as a map, with `stream_k` items a
-    /// lane; it accesses the listed buffers.
+    /// pairs. `stream`: if `stream_k` is not 0, the first word of its code as a map, with so many items a lane; it
+    /// accesses the listed buffers.
     /// `quick`: where its code for narrow rounds is, or 0. `quick_shared`: the rows of that, `quick_rows` for each warp
     /// that takes part; list `quick_fills` says what to fill them with before a run, and the last `quick_dynamic` of it
     /// before each stretch of narrow rounds. The others are rows among them, `quick_next` that of the round plus
@@ -647,7 +647,7 @@ abi! {
         unused: u64,
     }
 
-    /// A reduction: three slots of its words, used in turn. `epoch`: CTA state.
+    /// A reduction: three slots of so many words, used in turn. `epoch`: CTA state.
     struct Reduction {
         slots: u64,
         identity: u64,
