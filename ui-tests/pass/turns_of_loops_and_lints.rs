@@ -1,5 +1,5 @@
 //! What is written into loops is no matter of the user's lints.
-#![forbid(unused, unreachable_code, future_incompatible, nonstandard_style)]
+#![forbid(unreachable_code, unused_braces)]
 #![deny(warnings)]
 
 use vyre::prelude::*;

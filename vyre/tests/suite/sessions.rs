@@ -618,7 +618,7 @@ fn error_texts_name_what_is_needed_and_what_there_is() {
     let error = bfs::Session::new(&Runtime::native().with_memory(10_000), &graph).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "topologies, inputs and outputs do not fit; 32260 bytes are needed, 10000 are available"
+        "topologies, inputs and outputs do not fit; 40260 bytes are needed, 10000 are available"
     );
     let error = RunError::Capacity {
         name: "hits".into(),
