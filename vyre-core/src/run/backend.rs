@@ -21,7 +21,8 @@ use crate::vir0::sizes::Sizes;
 use std::any::Any;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Weak};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// What runs passes: a device, or the CPU.
 ///
@@ -314,21 +315,32 @@ pub fn counters_of(executors: &[Box<dyn Executor>]) -> Option<Counters> {
 }
 
 /// How far the current run is; read by anyone while it runs.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Progress {
     rounds: AtomicU64,
     frontier: AtomicU64,
+    source: Mutex<Option<Source>>,
 }
+
+/// Reads rounds and frontier where a device writes them.
+type Source = Box<dyn Fn() -> [u64; 2] + Send>;
 
 impl Progress {
     /// Rounds of all fixpoints since the run began.
     pub fn rounds(&self) -> u64 {
-        self.rounds.load(Relaxed)
+        self.told()[0]
     }
 
     /// Items waiting for the next round when the last one ended.
     pub fn frontier(&self) -> u64 {
-        self.frontier.load(Relaxed)
+        self.told()[1]
+    }
+
+    fn told(&self) -> [u64; 2] {
+        match &*self.source() {
+            Some(source) => source(),
+            None => [&self.rounds, &self.frontier].map(|told| told.load(Relaxed)),
+        }
     }
 
     /// A run begins.
@@ -340,6 +352,36 @@ impl Progress {
     pub fn set(&self, rounds: u64, frontier: u64) {
         self.rounds.store(rounds, Relaxed);
         self.frontier.store(frontier, Relaxed);
+    }
+
+    /// While `wait` runs, whoever asks is told what `source` reads, on the thread that asks. What it read last stays.
+    pub fn while_told_by<R>(
+        &self,
+        source: impl Fn() -> [u64; 2] + Send + 'static,
+        wait: impl FnOnce() -> R,
+    ) -> R {
+        *self.source() = Some(Box::new(source));
+        let waited = wait();
+        let source = self.source().take();
+        if let Some(source) = source {
+            let [rounds, frontier] = source();
+            self.set(rounds, frontier);
+        }
+        waited
+    }
+
+    fn source(&self) -> MutexGuard<'_, Option<Source>> {
+        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [rounds, frontier] = self.told();
+        f.debug_struct("Progress")
+            .field("rounds", &rounds)
+            .field("frontier", &frontier)
+            .finish()
     }
 }
 

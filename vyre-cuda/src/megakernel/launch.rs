@@ -16,7 +16,6 @@ use crate::device::{Device, DeviceError};
 use crate::image::Layout;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::session::Counters;
@@ -247,17 +246,13 @@ impl Launcher {
     ) -> Result<(), RunError> {
         self.counts.fences += 1;
         let event = event(&self.flights[flight]);
-        if Arc::strong_count(&self.progress) > 1 {
-            let started = Instant::now();
-            while !event.has_passed()? {
-                let told = |at: usize| self.words.word(at).load(Ordering::Relaxed);
-                self.progress.set(told(ROUNDS), told(FRONTIER));
-                if started.elapsed() > Duration::from_millis(5) {
-                    std::thread::sleep(Duration::from_micros(200));
-                }
-            }
+        if Arc::strong_count(&self.progress) == 1 {
+            return Ok(event.wait()?);
         }
-        Ok(event.wait()?)
+        // Who watches reads the words: the driver answers no other thread while one waits for the device.
+        let words = Arc::clone(&self.words);
+        let told = move || [ROUNDS, FRONTIER].map(|at| words.word(at).load(Ordering::Relaxed));
+        Ok(self.progress.while_told_by(told, || event.wait())?)
     }
 }
 
