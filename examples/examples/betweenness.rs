@@ -69,7 +69,7 @@ pub mod betweenness {
             }
         }
 
-        #[fixpoint(after(start), until(reached.is_empty()), max_rounds = 4_294_967_295)]
+        #[fixpoint(after(start), until(reached.is_empty()), max_rounds = 4_294_967_294)]
         mod forward {
             #[wave(edges(graph, from = reached))]
             fn discover(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, reached: &Push) {

@@ -43,7 +43,7 @@ pub mod reachability {
         }
     }
 
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 4_294_967_295)]
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 4_294_967_294)]
     mod search {
         #[wave(edges(calls, from = front))]
         fn visit(call: Edge, round: Round, depth: &Buf<Atomic<u32>>, front: &Push) {

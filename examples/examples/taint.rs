@@ -62,7 +62,7 @@ pub mod taint {
     #[fixpoint(
         after(begin),
         until(rising.is_empty() && falling.is_empty()),
-        max_rounds = 4_294_967_295
+        max_rounds = 4_294_967_294
     )]
     mod search {
         #[wave(edges(callers, from = rising))]
