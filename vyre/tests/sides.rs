@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 use vyre::prelude::*;
 use vyre::{Csr, Report, Side, SideState};
@@ -299,12 +300,14 @@ fn a_session_goes_on_where_its_runs_are_fastest() {
     assert_eq!(backends[1..], ["native"; 29]);
 }
 
-/// A path of this test alone; the file is gone afterwards.
+/// A path of one test on one backend alone, which may run beside others; the file is gone afterwards.
 struct File(PathBuf);
 
 impl File {
     fn new(name: &str) -> File {
-        let name = format!("vyre-sides-{}-{name}", std::process::id());
+        static FILES: AtomicU32 = AtomicU32::new(0);
+        let file = FILES.fetch_add(1, Relaxed);
+        let name = format!("vyre-sides-{}-{file}-{name}", std::process::id());
         File(std::env::temp_dir().join(name))
     }
 }
