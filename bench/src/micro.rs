@@ -179,17 +179,27 @@ pub(super) fn measure() -> Result<Vec<Line>, String> {
         let ns = ns.and_then(|ns| ns.ok_or("the device has no such clusters".into()));
         lines.push((name.into(), ns));
     }
-    let mut session = idle::Session::new(&runtime, ()).map_err(|e| e.to_string())?;
+    for (route, name) in [
+        (RoutePolicy::Interpreter, "interpreted"),
+        (RoutePolicy::Compiled, "compiled"),
+    ] {
+        let runtime = runtime.clone().with_route(route);
+        lines.extend(rounds(&runtime, name)?);
+    }
+    Ok(lines)
+}
+
+/// What rounds take that do next to nothing.
+fn rounds(runtime: &Runtime, route: &str) -> Result<Vec<Line>, String> {
+    let mut session = idle::Session::new(runtime, ()).map_err(|e| e.to_string())?;
     let ns = round_ns(|rounds| Ok(session.run(idle::Run { rounds })?.report.device_ns));
-    lines.push(("megakernel, a round of one thread".into(), ns));
-    for side in [100, 1000] {
-        let graph = graph::grid(side, side).expect("the grid has nodes");
-        let mut session = idle_nodes::Session::new(&runtime, &graph).map_err(|e| e.to_string())?;
+    let mut lines = vec![(format!("{route}, a round of one thread"), ns)];
+    for (width, height) in [(64, 64), (100, 100), (1000, 1000)] {
+        let graph = graph::grid(width, height).expect("the grid has nodes");
+        let mut session = idle_nodes::Session::new(runtime, &graph).map_err(|e| e.to_string())?;
         let ns = round_ns(|rounds| Ok(session.run(idle_nodes::Run { rounds })?.report.device_ns));
-        lines.push((
-            format!("megakernel, an empty round of {} nodes", side * side),
-            ns,
-        ));
+        let nodes = width * height;
+        lines.push((format!("{route}, an empty round of {nodes} nodes"), ns));
     }
     Ok(lines)
 }

@@ -122,16 +122,21 @@ __device__ __forceinline__ u64 sum_address(const Frontier& f, u32 phase) {
     return f.counters + (VYRE_BARRIER_WORDS + phase) * 128;
 }
 
-// All CTAs arrive with a word; returns the sum. `abort`: whether CTA 0 found after the barrier before that the run is to stop.
-__device__ __forceinline__ u64 grid_barrier(u64 word, u32& abort) {
-    const u32 phase = vyre_state.phase, next = after(phase);
-    const u64 words = VYRE_CONTROL(barrier);
+// Zeroes the sums that the barrier after the one that comes will use.
+__device__ __forceinline__ void before_barrier(u32 next) {
     if (vyre_state.cta == 0 && image().looked_count != 0) {
         for (u32 i = lane_id(); i < image().looked_count; i += 32)
             store_relaxed64(
                 sum_address(*table<Frontier>(image().frontiers, *table<u32>(image().lists, image().looked + i)), next), 0);
     }
     __syncwarp();
+}
+
+// All CTAs arrive with a word; returns the sum. `abort`: whether CTA 0 found after the barrier before that the run is to stop.
+__device__ __forceinline__ u64 grid_barrier(u64 word, u32& abort) {
+    const u32 phase = vyre_state.phase, next = after(phase);
+    const u64 words = VYRE_CONTROL(barrier);
+    before_barrier(next);
     u64 seen = 0;
     const u32 ctas = vyre_state.ctas, limited = image().limited;
     if (lane_id() == 0) {
@@ -187,6 +192,25 @@ __device__ __forceinline__ void settle(const u32* entry, u64 pushed, bool hubs) 
     f.attention = 0;
 }
 
+// Adds up what this CTA pushed to the frontiers that a barrier does not carry.
+__device__ __forceinline__ void tell_others(const Step& step, u32 phase) {
+    const u32* entries = table<u32>(image().lists, step.pushed);
+    for (u32 i = 1 + lane_id(); i < step.pushed_count; i += 32) {
+        const Frontier& f = *table<Frontier>(image().frontiers, entries[i * 3]);
+        const u64 pushed = pushed_here(f);
+        if (pushed != 0) atomic_add64(sum_address(f, phase), pushed);
+    }
+}
+
+// What all CTAs pushed to them, once the barrier of this phase was passed.
+__device__ __forceinline__ void settle_others(const Step& step, u32 phase) {
+    const u32* entries = table<u32>(image().lists, step.pushed);
+    for (u32 i = 1 + lane_id(); i < step.pushed_count; i += 32) {
+        const Frontier& f = *table<Frontier>(image().frontiers, entries[i * 3]);
+        settle(entries + i * 3, load_relaxed64(sum_address(f, phase)), true);
+    }
+}
+
 // Arrives at the barrier of a step, with what this CTA has to say; returns the barrier's word.
 __device__ __forceinline__ u64 arrive(const Step& step, u32& abort) {
     const u32 phase = vyre_state.phase;
@@ -195,14 +219,7 @@ __device__ __forceinline__ u64 arrive(const Step& step, u32& abort) {
         const Frontier& f = *table<Frontier>(image().frontiers, step.carried);
         word += pushed_here(f) + (f.attention != 0 ? VYRE_ATTENTION : 0);
     }
-    if (step.pushed_count > 1) {
-        const u32* entries = table<u32>(image().lists, step.pushed);
-        for (u32 i = 1 + lane_id(); i < step.pushed_count; i += 32) {
-            const Frontier& f = *table<Frontier>(image().frontiers, entries[i * 3]);
-            const u64 pushed = pushed_here(f);
-            if (pushed != 0) atomic_add64(sum_address(f, phase), pushed);
-        }
-    }
+    if (step.pushed_count > 1) tell_others(step, phase);
     return grid_barrier(word, abort);
 }
 
@@ -215,10 +232,7 @@ __device__ __forceinline__ bool settle_all(const Step& step, u64 seen) {
         if (step.carried != VYRE_NONE) settle(entries, seen & (VYRE_ATTENTION - 1), (seen >> 40 & 255) != 0);
         if ((seen >> 48 & 255) != 0) vyre_state.stop = 1;
     }
-    for (u32 i = 1 + lane_id(); i < step.pushed_count; i += 32) {
-        const Frontier& f = *table<Frontier>(image().frontiers, entries[i * 3]);
-        settle(entries + i * 3, load_relaxed64(sum_address(f, phase)), true);
-    }
+    settle_others(step, phase);
     __syncwarp();
     return vyre_state.stop != 0;
 }

@@ -37,6 +37,9 @@ struct State {
     u32 cluster;  // CTAs of a cluster, of which the first holds narrow rounds; 1 where there are none
     u32 gathered; // rounds that the first cluster ran among itself
     u32 fitting;  // rounds that it held, or would have
+    u32 single;   // no warp has more than one tile of the wave
+    u32 plain;    // `end_plain` ends the round
+    u32 abort;    // CTA 0 found after the barrier before that the run is to stop
     u64 sweeps;   // of frontiers, the items of all of them, and of the widest
     u64 items;
     u64 widest;
@@ -44,6 +47,23 @@ struct State {
     u64 missed;
 };
 __shared__ State vyre_state;
+
+// A round of a plain fixpoint that `end_plain` ends: where what belongs to it is in the tables, in bytes.
+struct Plain {
+    u32 step;
+    u32 fixpoint;
+    u32 frontier;
+    u32 wave;
+    u32 kernel;
+    u32 uncounted;  // it is still to be counted in the state
+};
+__shared__ Plain vyre_plain;
+// Where an entry of a table is, and the entry there.
+template <class T>
+__device__ __forceinline__ u32 place_of(u32 offset, u32 index) { return offset + index * static_cast<u32>(sizeof(T)); }
+template <class T>
+__device__ __forceinline__ T& entry_at(u32 place) { return *table<T>(place, 0); }
+
 #define VYRE_NARROW 1u
 #define VYRE_PULL 2u
 #define VYRE_FILLS 3u
@@ -230,6 +250,41 @@ __device__ __noinline__ u64 combine(u32 kind, u64 x, u64 y) {
         case KIND(And, I64): return x & y;
         default: return x;
     }
+}
+
+// The lanes' values taken together by a reduction of this kind. All get the same; floats are added in the order of a
+// butterfly.
+template <class F>
+__device__ __forceinline__ u64 butterfly(u64 x, F take) {
+#pragma unroll
+    for (u32 step = 16; step > 0; step >>= 1) x = take(x, __shfl_xor_sync(VYRE_FULL, x, step));
+    return x;
+}
+__device__ __noinline__ u64 combine_lanes(u32 kind, u64 x) {
+    const u32 low = static_cast<u32>(x);
+    switch (kind) {
+        case KIND(Sum, U32):
+        case KIND(Sum, I32): return __reduce_add_sync(VYRE_FULL, low);
+        case KIND(Min, Bool):
+        case KIND(Min, U32): return __reduce_min_sync(VYRE_FULL, low);
+        case KIND(Min, I32): return static_cast<u32>(__reduce_min_sync(VYRE_FULL, static_cast<i32>(low)));
+        case KIND(Max, Bool):
+        case KIND(Max, U32): return __reduce_max_sync(VYRE_FULL, low);
+        case KIND(Max, I32): return static_cast<u32>(__reduce_max_sync(VYRE_FULL, static_cast<i32>(low)));
+        case KIND(Sum, Bool):
+        case KIND(Or, Bool):
+        case KIND(Or, U32):
+        case KIND(Or, I32): return __reduce_or_sync(VYRE_FULL, low);
+        case KIND(And, Bool):
+        case KIND(And, U32):
+        case KIND(And, I32): return __reduce_and_sync(VYRE_FULL, low);
+        case KIND(Sum, U64):
+        case KIND(Sum, I64): return butterfly(x, [](u64 a, u64 b) { return a + b; });
+        default: break;
+    }
+#pragma unroll 1
+    for (u32 step = 16; step > 0; step >>= 1) x = combine(kind, x, __shfl_xor_sync(VYRE_FULL, x, step));
+    return x;
 }
 
 // Appends the lanes' `ok` nodes, `total` in all, of which so many come before each: one atomic a warp takes their slots.

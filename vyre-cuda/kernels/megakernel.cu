@@ -201,19 +201,22 @@ next_query:
     begin(source, batch, query);
     // The first step; `vyre_state.pc` is behind it.
     fill(*table<Step>(image().steps, 0));
-    u32 abort = 0;
     for (;;) {
         // Sweeps end in lanes that may be on their own.
         __syncwarp();
         __syncthreads();
         if (warp_id() == 0) {
-            advance(abort);
+            advance(vyre_state.abort);
             if (image().times != 0 && vyre_state.cta == 0) {
                 if (lane_id() == 0) note_time();
                 __syncwarp();
             }
         }
         __syncthreads();
+        if (vyre_state.plain != 0) {
+            if (image().aborted == 0) sweep_plain();
+            continue;
+        }
         const u32 wave = vyre_state.wave;
         if (wave == VYRE_NONE) break;
         if (vyre_state.quick == VYRE_PULL) {

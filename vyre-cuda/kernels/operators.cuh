@@ -411,6 +411,12 @@ __device__ __noinline__ void sweep_chunk(u32 part) {
 
 // Every edge out of a frontier's items.
 __device__ __noinline__ void sweep_edges_from() {
+    if (vyre_state.single != 0) {
+        const u32 each = vyre_state.each, first = (warp_id() * vyre_state.ctas + vyre_state.cta) * each;
+        const Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
+        if (first < table<Frontier>(image().frontiers, wave.frontier)->swept) sweep_items<1>(first, each);
+        return;
+    }
     const Sweep s;
     Tiles tiles;
     for (u32 next = tiles.take();;) {
@@ -470,6 +476,19 @@ __device__ __noinline__ void sweep_edges(u32 topology_id) {
     }
 }
 
+// The edges of a round that `end_plain` ends, by one warp.
+__device__ __forceinline__ void sweep_plain() {
+    if (warp_id() >= vyre_state.active) return;
+    stage_nothing();
+    if (vyre_state.single != 0) {
+        const u32 each = vyre_state.each, first = (warp_id() * gridDim.x + blockIdx.x) * each;
+        if (first < entry_at<Frontier>(vyre_plain.frontier).swept) sweep_items<1>(first, each);
+    } else {
+        sweep_edges_from();
+    }
+    append_all_staged();
+}
+
 // The parts of the long ranges of a wave's neighbour loop.
 template <int K>
 __device__ __forceinline__ void sum_parts(const Sweep& s, const Wave& wave) {
@@ -524,9 +543,8 @@ __device__ __noinline__ void take_together(const Kernel& kernel, u32 accumulator
             i += (r.words - 1) / 32;
             continue;
         }
-        u64 total = warp_id() < vyre_state.active ? load_shared64(accumulators + i * 256) : r.identity;
-#pragma unroll 1
-        for (u32 step = 16; step > 0; step >>= 1) total = combine(r.kind, total, __shfl_xor_sync(VYRE_FULL, total, step));
+        const u64 mine = warp_id() < vyre_state.active ? load_shared64(accumulators + i * 256) : r.identity;
+        const u64 total = combine_lanes(r.kind, mine);
         if (lane_id() == 0) *table<u64>(image().partials_shared, i * VYRE_WARPS + warp_id()) = total;
     }
 }

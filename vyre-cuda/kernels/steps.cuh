@@ -123,6 +123,7 @@ __device__ __forceinline__ void hand_out(Wave& wave, const Kernel& kernel) {
     vyre_state.each = each;
     vyre_state.active = active;
     vyre_state.taken = 0;
+    vyre_state.single = !all;
 }
 
 // Takes the partials of the wave before into the grid's reductions. Each warp has added its exact sums already.
@@ -130,17 +131,24 @@ __device__ __noinline__ void contribute_all(const Kernel& kernel) {
     for (u32 i = 0; i < kernel.reduction_count; i++) {
         const Reduction& r = *table<Reduction>(image().reductions, *table<u32>(image().lists, kernel.reductions + i));
         if (r.words != 1) continue;
-        u64 total = *table<u64>(image().partials_shared, i * VYRE_WARPS + lane_id());
-#pragma unroll 1
-        for (u32 step = 16; step > 0; step >>= 1) total = combine(r.kind, total, __shfl_xor_sync(VYRE_FULL, total, step));
+        const u64 mine = *table<u64>(image().partials_shared, i * VYRE_WARPS + lane_id());
+        const u64 total = combine_lanes(r.kind, mine);
         if (lane_id() == 0) contribute(r.kind, reduction_slot(r, r.epoch), total);
     }
     __syncwarp();
 }
 
+// Whether `end_plain` can end the rounds of a plain fixpoint: all CTAs take part, and nothing but pushes is to be told at
+// its barrier.
+__device__ __forceinline__ bool is_simple(const Step& step, const Wave& wave, const Kernel& kernel) {
+    return vyre_state.ctas == gridDim.x && gridDim.x != 1 && kernel.reduction_count == 0 &&
+           wave.domain == VYRE_DOMAIN_EdgesFrom && wave.frontier == step.carried && wave.fresh == 0 &&
+           wave.chunk_count == 0 && image().limited == 0 && image().times == 0;
+}
+
 // A round's end of a plain fixpoint that goes on: the same as the general way, in few steps. False when it does not
 // apply, with nothing changed.
-__device__ __forceinline__ bool next_plain_round(const Step& step, u64 seen) {
+__device__ __forceinline__ bool next_plain_round(const Step& step, u32 pc, u64 seen) {
     Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
     Frontier& f = *table<Frontier>(image().frontiers, step.carried);
     const u64 count = seen & (VYRE_ATTENTION - 1), round = fixpoint.round + 1;
@@ -154,11 +162,7 @@ __device__ __forceinline__ bool next_plain_round(const Step& step, u64 seen) {
         const u32 slot = *table<u32>(image().lists, kernel.dynamic + lane_id());
         if (is_round(kernel, slot)) stage(kernel, slot, round);
     }
-    const u32* entries = table<u32>(image().lists, step.pushed);
-    for (u32 i = 1 + lane_id(); i < step.pushed_count; i += 32) {
-        const Frontier& other = *table<Frontier>(image().frontiers, entries[i * 3]);
-        settle(entries + i * 3, load_relaxed64(sum_address(other, after(after(vyre_state.phase)))), true);
-    }
+    settle_others(step, after(after(vyre_state.phase)));
     if (lane_id() == 0) {
         f.local = f.local_high = 0;
         f.pushed = 0;
@@ -167,9 +171,117 @@ __device__ __forceinline__ bool next_plain_round(const Step& step, u64 seen) {
         fixpoint.rounds += 1;
         if (image().progress != 0) tell(count);
         hand_out(wave, kernel);
+        vyre_state.plain = is_simple(step, wave, kernel);
+        vyre_plain = Plain{place_of<Step>(image().steps, pc),
+                           place_of<Fixpoint>(image().fixpoints, step.id),
+                           place_of<Frontier>(image().frontiers, step.carried),
+                           place_of<Wave>(image().waves, vyre_state.wave),
+                           place_of<Kernel>(image().kernels, vyre_state.kernel),
+                           0};
     }
     __syncwarp();
     return true;
+}
+
+// The end of a round that such a wave swept, and the start of the next one, where that is of the same kind. What decides,
+// and what changes, is looked up while the barrier is waited for, so that little is left to do behind it. False where it
+// does not apply: then the barrier was passed, `seen` is its word, and nothing else was changed.
+__device__ __forceinline__ bool end_plain(u64& seen, u32& abort) {
+    Fixpoint& fixpoint = entry_at<Fixpoint>(vyre_plain.fixpoint);
+    Frontier& f = entry_at<Frontier>(vyre_plain.frontier);
+    Wave& wave = entry_at<Wave>(vyre_plain.wave);
+    const Kernel& kernel = entry_at<Kernel>(vyre_plain.kernel);
+    const Step& step = entry_at<Step>(vyre_plain.step);
+    const u32 ctas = gridDim.x, phase = vyre_state.phase;
+    const u64 at = VYRE_CONTROL(barrier) + phase * 128;
+    if (image().looked_count != 0) before_barrier(after(phase));
+    if (step.pushed_count > 1) {
+        tell_others(step, phase);
+        __syncwarp();
+    }
+    u64 before = 0;
+    if (lane_id() == 0) {
+        u64 word = VYRE_ARRIVAL + pushed_here(f) + (f.attention != 0 ? VYRE_ATTENTION : 0);
+        if (abort != 0) note_abort();
+        if ((vyre_state.trapped | image().aborted) != 0) word += VYRE_STOP;
+        before = vyre_passed[phase];
+        add_release64(at, word);
+    }
+    const u64 round = fixpoint.round + 1;
+    // Its uniform; nobody looks at it before the next sweep.
+    if (lane_id() < kernel.dynamic_count) {
+        const u32 slot = *table<u32>(image().lists, kernel.dynamic + lane_id());
+        if (is_round(kernel, slot)) stage(kernel, slot, round);
+    }
+    __syncwarp();
+    seen = 0;
+    if (lane_id() == 0) {
+        vyre_state.phase = after(phase);
+        if (vyre_plain.uncounted != 0) {
+            const u64 n = f.swept;
+            vyre_plain.uncounted = 0;
+            vyre_state.sweeps += 1;
+            vyre_state.items += n;
+            vyre_state.widest = max(vyre_state.widest, n);
+        }
+        // Rounds of up to `few` items are narrow, those of `many` do not fit, and those of more `edges` may pull.
+        u32 few = 0, many = 0;
+        if (round < fixpoint.max_rounds) many = f.capacity + (f.capacity != VYRE_NONE);
+        if (kernel.quick != 0 && kernel.warps >= VYRE_QUICK_WARPS) few = quick_limit(f, wave);
+        u64 edges = ~0ull;
+        u32 most_degree = 0;
+        if (wave.pull != VYRE_NONE) {
+            const Pull& pull = *table<Pull>(image().pulls, wave.pull);
+            edges = pull_from(pull, *table<Topology>(image().topologies, wave.topology));
+            most_degree = pull.most_degree;
+        }
+        // Items of all CTAs' first tiles, for a warp of each.
+        const u32 each = wave.narrow, most = each * ctas, all = most * kernel.warps, part = 0xffffffffu / most + 1;
+        const u32 third = after(f.third), side = f.side ^ 1, stamp = f.stamp + 1;
+        const u64 rounds = fixpoint.rounds + 1, zeroed = f.counters + after(third) * 128;
+        const u64 zeroed_hubs = f.hubs_len != 0 ? f.hub_counters + after(third) * 128 : 0;
+        if (blockIdx.x == 0) abort = look();
+        do {
+            seen = load_acquire64(at) - before;
+        } while (seen >> 56 != ctas);
+        vyre_passed[phase] = before + seen;
+        const u64 count = seen & (VYRE_ATTENTION - 1);
+        if (seen >> 40 == static_cast<u64>(ctas) << 16 && count > few && count < many &&
+            (count * most_degree <= edges || count < VYRE_PULL_FEW)) {
+            const u32 n = static_cast<u32>(count);
+            seen = 0;
+            f.local = f.local_high = 0;
+            f.pushed = 0;
+            f.swept = n;
+            f.swept_hubs = 0;
+            f.side = side;
+            f.third = third;
+            f.stamp = stamp;
+            fixpoint.round = round;
+            fixpoint.rounds = rounds;
+            // As in `flip`.
+            if (blockIdx.x == 0) {
+                store_relaxed64(zeroed, 0);
+                if (zeroed_hubs != 0) store_relaxed64(zeroed_hubs, 0);
+                if (image().progress != 0) tell(n);
+            }
+            if (n <= all) {
+                vyre_state.each = each;
+                vyre_state.active = max(1u, __umulhi(n + most - 1, part));
+                vyre_state.taken = 0;
+                vyre_state.single = 1;
+                vyre_plain.uncounted = 1;
+            } else {
+                hand_out(wave, kernel);
+            }
+        } else {
+            vyre_state.plain = 0;
+        }
+    }
+    seen = __shfl_sync(VYRE_FULL, seen, 0);
+    if (seen == 0 && step.pushed_count > 1) settle_others(step, phase);
+    __syncwarp();
+    return seen == 0;
 }
 
 // Each step gives the number of the one that comes next, or none: then `vyre_state` says what all warps are to do.
@@ -320,15 +432,15 @@ __device__ __forceinline__ void end_sweep(u32& abort) {
     }
 }
 
-// Passes the barrier of a step, whose word is `seen`; false where the schedule stops at it: for rounds of another kind, for
-// the next round of a plain fixpoint, which is handed out here, or for good.
+// Passes the barrier of a step, unless `end_plain` did and `seen` is its word; false where the schedule stops at it: for rounds
+// of another kind, for the next round of a plain fixpoint, which is handed out here, or for good.
 __device__ __forceinline__ bool pass_barrier(const Step& step, u32 pc, u64& seen, u32& abort) {
     // What came before was narrow rounds, rounds that pulled, or a sweep.
     const u32 before = vyre_state.quick;
     if (before == VYRE_NARROW) {
         seen = end_narrow(step);
         abort = vyre_quick.abort;
-    } else {
+    } else if (seen == 0) {
         if (before == VYRE_PULL) abort = vyre_pull.abort;
         // Rounds that were not worth turning round have their barrier behind them.
         seen = before == VYRE_PULL && vyre_pull.pulled == 0 ? vyre_pull.seen : arrive(step, abort);
@@ -351,7 +463,7 @@ __device__ __forceinline__ bool pass_barrier(const Step& step, u32 pc, u64& seen
         __syncwarp();
         if (special != 0) return false;
     }
-    if (step.plain == VYRE_PLAIN && next_plain_round(step, seen)) return false;
+    if (step.plain == VYRE_PLAIN && next_plain_round(step, pc, seen)) return false;
     if (!settle_all(step, seen)) return true;
     leave();
     return false;
@@ -363,7 +475,12 @@ __device__ __forceinline__ bool pass_barrier(const Step& step, u32 pc, u64& seen
 // lines a barrier drops. What only some passes reach, or few rounds, is a function, so that a module can leave it out
 // (scripts/build-ptx --without).
 __device__ __forceinline__ void advance(u32& abort) {
-    end_sweep(abort);
+    u64 passed = 0;
+    if (vyre_state.plain != 0) {
+        if (end_plain(passed, abort)) return;
+    } else {
+        end_sweep(abort);
+    }
 #ifdef VYRE_HOLES
     if (vyre_state.stop != 0) return leave();
 #endif
@@ -371,7 +488,8 @@ __device__ __forceinline__ void advance(u32& abort) {
     do {
         __syncwarp();
         const Step& step = *table<Step>(image().steps, pc);
-        u64 seen = 0;
+        u64 seen = passed;
+        passed = 0;
         if (step.kind == VYRE_STEP_Until || step.kind == VYRE_STEP_Barrier) {
             if (!pass_barrier(step, pc, seen, abort)) return;
         }

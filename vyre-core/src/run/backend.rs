@@ -20,8 +20,8 @@ use crate::vir0::module::{BufferId, Program, TopologyId};
 use crate::vir0::sizes::Sizes;
 use std::any::Any;
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// What runs passes: a device, or the CPU.

@@ -459,7 +459,7 @@ fn ptxas_takes_every_body() {
 #[test]
 fn modules_have_few_lines() {
     let passes = [
-        (search(), 13_000),
+        (search(), 13_500),
         (relaxes(), 9_000),
         (ranks(), 9_000),
         (lives(), 9_000),
@@ -488,7 +488,7 @@ fn ptxas_takes_the_module_of_a_search() {
         "{lines} lines, {took:?}, instructions and calls {:?}\n{said}",
         calls(&code)
     );
-    assert!(lines <= 13_000, "{lines}");
+    assert!(lines <= 13_500, "{lines}");
 }
 
 #[test]
