@@ -109,7 +109,7 @@ impl Megakernel {
         check_topology(&program, &sizes, topology)?;
         let degrees = average_degrees(csrs.iter().copied());
         let of = (&*program, allocation);
-        let layout = Layout::new(of, device.room(), &degrees, ITEMS_PER_LANE)
+        let layout = Layout::new(of, device.interpreter().room(), &degrees, ITEMS_PER_LANE)
             .map_err(|e| RunError::Backend(e.to_string()))?;
         let partitions = partitions_of(&layout, &csrs);
         let found = found_in(&program, &csrs);

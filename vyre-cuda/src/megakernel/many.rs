@@ -82,7 +82,7 @@ impl Many {
             }
         }
         let of = (&*program, allocation);
-        let layout = Layout::new(of, device.room(), &degrees, ITEMS_PER_LANE)
+        let layout = Layout::new(of, device.interpreter().room(), &degrees, ITEMS_PER_LANE)
             .map_err(|e| RunError::Backend(e.to_string()))?;
 
         let columns = topologies.iter().flat_map(|t| &t.columns);

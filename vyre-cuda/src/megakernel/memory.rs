@@ -237,10 +237,11 @@ pub(super) fn clustered(
     device: &Device,
     layout: &Layout,
 ) -> Result<[u32; CLUSTERS.len()], DeviceError> {
+    let module = device.interpreter().module();
     let mut ctas = [0; CLUSTERS.len()];
     if layout.quick_warps() > 0 || !layout.rounds.is_empty() {
         for (ctas, (cluster, _)) in ctas.iter_mut().zip(CLUSTERS) {
-            *ctas = device.clustered_ctas(layout.shared_bytes, cluster)?;
+            *ctas = module.clustered_ctas(device.slots(), layout.shared_bytes, cluster)?;
         }
     }
     Ok(ctas)

@@ -3,7 +3,7 @@
 //! how much there is to read.
 
 use super::Megakernel;
-use super::launch::{Flight, Grid, Launch, Launcher};
+use super::launch::{Flight, Launch, Launcher, Work};
 use super::memory::{CLUSTERS, Left, Own, Queue};
 use super::pass::Pass;
 use super::readback::{Direct, Pending};
@@ -64,7 +64,7 @@ impl Launch for Series<'_, '_> {
         self.queries.len()
     }
 
-    fn upload(&mut self, launcher: &mut Launcher, nth: usize) -> Result<Option<Grid>, RunError> {
+    fn upload(&mut self, launcher: &mut Launcher, nth: usize) -> Result<Option<Work>, RunError> {
         let (query, flight) = (&self.queries[nth], self.pending.flight);
         let doubled = (self.beside || nth > 0) && self.own.make_ahead(&launcher.pass, query)?;
         self.pending.set = if doubled { (nth + flight) % 2 } else { 0 };
@@ -101,7 +101,7 @@ impl Launch for Series<'_, '_> {
             }
         }
         let (ctas, cluster) = own.grid(pass.slots());
-        Ok(Some(Grid {
+        Ok(Some(Work {
             image: own.image.address(),
             batch: 0,
             ctas,

@@ -30,8 +30,13 @@ impl Megakernel {
         check_topology(&program, &sizes, topology)?;
         let degrees = average_degrees(csrs.iter().copied());
         let of = (&*program, allocation);
-        let layout = Layout::new(of, device.room(), &degrees, self.items_per_lane)
-            .map_err(|e| RunError::Backend(e.to_string()))?;
+        let layout = Layout::new(
+            of,
+            device.interpreter().room(),
+            &degrees,
+            self.items_per_lane,
+        )
+        .map_err(|e| RunError::Backend(e.to_string()))?;
         let found = found_in(&program, &csrs);
         let manner = Manner {
             allocation,
@@ -135,8 +140,13 @@ impl Megakernel {
             let degrees: Vec<f64> = degrees.collect();
             let pass = &self.launcher.pass;
             let of = (&*pass.program, pass.allocation);
-            let layout = Layout::new(of, pass.device.room(), &degrees, items_per_lane)
-                .map_err(|e| RunError::Backend(e.to_string()))?;
+            let layout = Layout::new(
+                of,
+                pass.device.interpreter().room(),
+                &degrees,
+                items_per_lane,
+            )
+            .map_err(|e| RunError::Backend(e.to_string()))?;
             self.lay(layout)?;
             self.items_per_lane = items_per_lane;
         }

@@ -5,7 +5,7 @@
 //! of its own; what only the device needs is used in the launches' order.
 
 use super::graph::up;
-use super::launch::{Flight, Grid, Launch, Launcher, Records};
+use super::launch::{Flight, Launch, Launcher, Records, Work};
 use super::memory::Needs;
 use super::pass::Pass;
 use super::record::{Reader, Record, is_result, read_bytes};
@@ -230,7 +230,7 @@ where
         1
     }
 
-    fn upload(&mut self, launcher: &mut Launcher, _nth: usize) -> Result<Option<Grid>, RunError> {
+    fn upload(&mut self, launcher: &mut Launcher, _nth: usize) -> Result<Option<Work>, RunError> {
         let bytes = self.bytes(&launcher.pass);
         launcher.grow(self.flight, &bytes)?;
         let Launcher {
@@ -286,7 +286,7 @@ where
             upload.end(Some(&memory.ready))?;
             memory.ready.hold(device.launches())?;
         }
-        Ok(Some(Grid {
+        Ok(Some(Work {
             image: head + bytes.images_at,
             batch: head,
             ctas: self.ctas,
