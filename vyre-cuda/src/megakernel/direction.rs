@@ -5,7 +5,7 @@
 //! out whether it is, all edges are looked at, so the device is asked only once runs have missed as much.
 
 use super::graph::{Graph, Question, Symmetric};
-use super::memory::Own;
+use super::memory::SessionMemory;
 use super::pass::Pass;
 use crate::buffer::{Event, Memory, Pinned};
 use crate::driver::Param;
@@ -13,9 +13,9 @@ use crate::image::{Layout, Turn};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::{aligned, bitmap_bytes, pull_bytes};
 
-impl Own {
-    /// How each wave that may pull does so in the next run.
-    pub(super) fn turns(&self, layout: &Layout) -> Vec<Option<Turn>> {
+impl SessionMemory {
+    /// How each wave that may pull does so in the next run, where a frontier has `least` edges.
+    pub(super) fn turns(&self, layout: &Layout, least: u64) -> Vec<Option<Turn>> {
         let pulls = layout.pulls.iter();
         pulls
             .map(|pull| {
@@ -41,7 +41,7 @@ impl Own {
                     bits,
                     into: into.0.into(),
                     most_degree: graph.most_degree,
-                    least: self.pull_from,
+                    least,
                 })
             })
             .collect()

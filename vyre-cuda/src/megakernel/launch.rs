@@ -4,8 +4,8 @@
 //! | launch | CTAs a query | whose state | for |
 //! | --- | --- | --- | --- |
 //! | [`Series`](super::series::Series) | all, one query after another | the session's own | runs, series, large queries |
-//! | [`Sharing`](super::sharing::Sharing), one image | one | each CTA's | small queries of a batch |
-//! | [`Sharing`](super::sharing::Sharing), an image a query | one | each query's | queries on many graphs |
+//! | [`PerCta`](super::per_cta::PerCta), one image | one | each CTA's | small queries of a batch |
+//! | [`PerCta`](super::per_cta::PerCta), an image a query | one | each query's | queries on many graphs |
 //!
 //! Two launches are on their way at a time where there is something to gain ([`Batch`]). Each has a [`Flight`]: memory
 //! and events that nothing else uses until its results were taken.
@@ -202,7 +202,7 @@ impl Launcher {
             let grid = pass.module().grid(work.ctas, shared_bytes, work.cluster);
             let params = [Param::Address(work.image), Param::Address(work.batch)];
             // SAFETY: the arguments are a megakernel's. What image and batch name belongs to the session, which waits for
-            // the launch before it takes another module; so many CTAs are resident together, one a multiprocessor.
+            // the launch before it takes another module; `work.ctas` CTAs are resident together, one a multiprocessor.
             unsafe { pass.device.launch(grid, &params) }?;
             self.counts.launches += 1;
             if nth + 1 == launches {
