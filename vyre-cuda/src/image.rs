@@ -23,9 +23,11 @@ use crate::tile;
 use run::value_of;
 use thiserror::Error;
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::vir0::flow::{Rows, live_in, op, rows_of, uses, writes};
-use vyre_core::vir0::isa::{Faults, Imm, Op, Slot, Word};
-use vyre_core::vir0::module::{Domain, FixpointId, Kernel, Program, ReduceOp, Role, TopologyId};
+use vyre_core::vir0::flow::{Rows, effect, live_in, op, rows_of, uses, writes};
+use vyre_core::vir0::isa::{Effect, Faults, Imm, Op, Slot, Word};
+use vyre_core::vir0::module::{
+    Domain, FixpointId, Kernel, Program, ReduceOp, Resource, Role, TopologyId,
+};
 use vyre_core::vir0::scalar::Scalar;
 use words::device_code;
 
@@ -121,23 +123,28 @@ pub(crate) struct Pulling {
 
 /// What barriers between narrow rounds of a kernel have to order: its stores, and its plain loads of what may change.
 /// Exchanges happen where all see them, and those whose results are needed have come back. Others a compiler may send off
-/// without waiting, so they count as stores.
+/// without waiting, so they count as stores. What is pushed the barrier settles itself.
 fn barriers_order(program: &Program, kernel: &Kernel) -> u32 {
     let (live, needed) = (live_in(&kernel.code), needed(&kernel.code));
-    let of = |(pc, word): (usize, &Word)| match op(word) {
-        Op::St8 | Op::St32 | Op::AtomSt32 | Op::St64 | Op::AtomSt64 => abi::QUICK_WRITES,
-        Op::Ld8 | Op::Ld32 | Op::Ld64 => match program.buffers[usize::from(word.resource())].role {
+    let of = |(pc, word): (usize, &Word)| match effect(word) {
+        Effect::Store | Effect::AtomicStore | Effect::Reserve | Effect::Field | Effect::Reduce => {
+            abi::QUICK_WRITES
+        }
+        Effect::Load => match program.buffers[usize::from(word.resource())].role {
             Role::Topology | Role::Input => 0,
             Role::Output | Role::Scratch | Role::InOut => abi::QUICK_READS,
         },
-        op if matches!(op.row().d, Slot::OptW | Slot::OptD) => {
-            let result = rows_of(op.row().d, word.d);
+        Effect::Update | Effect::Exchange => {
+            let result = rows_of(op(word).row().d, word.d);
             match result.meets(live[pc + 1]) && result.meets(needed) {
                 true => 0,
                 false => abi::QUICK_WRITES,
             }
         }
-        _ => 0,
+        Effect::Push | Effect::AtomicLoad | Effect::Ask => 0,
+        Effect::No | Effect::RowLoad | Effect::RowStore | Effect::RowFill => 0,
+        Effect::Open | Effect::Turn | Effect::Close => 0,
+        Effect::MayLeave | Effect::Leave | Effect::End => 0,
     };
     kernel
         .code
@@ -151,8 +158,7 @@ fn barriers_order(program: &Program, kernel: &Kernel) -> u32 {
 fn needed(code: &[Word]) -> Rows {
     let does_more = |word: &Word| {
         let row = op(word).row();
-        let names = matches!(row.imm, Imm::Resource(_) | Imm::ResourceThird(_));
-        names || row.d == Slot::N || row.faults != Faults::No
+        word.names().is_some() || row.d == Slot::N || row.faults != Faults::No
     };
     let mut all = Rows::NONE;
     loop {
@@ -243,7 +249,7 @@ impl Layout {
         let mut reductions = Vec::new();
         for word in &kernel.code {
             let id = u32::from(word.resource());
-            if matches!(op(word), Op::Reduce32 | Op::Reduce64) && !reductions.contains(&id) {
+            if effect(word) == Effect::Reduce && !reductions.contains(&id) {
                 let words = words_of(&program.reductions[id as usize]);
                 reductions.extend((0..words.div_ceil(32)).map(|_| id));
             }
@@ -286,7 +292,7 @@ impl Layout {
             .unwrap_or_default();
         rows = rows.max(tile.rows);
         let ahead = if is_wave {
-            own_loads(kernel)
+            own_loads(program, kernel)
         } else {
             Vec::new()
         };
@@ -501,7 +507,7 @@ impl Layout {
         head.partials_shared = at;
         at += partials.unwrap_or(0) * abi::WARPS * 8;
         head.stash_shared = at;
-        let pushes = |k: &Kernel| k.code.iter().any(|w| op(w) == Op::Push);
+        let pushes = |k: &Kernel| k.code.iter().any(|w| effect(w) == Effect::Push);
         let mut waves = program.waves.iter().zip(&self.waves);
         let many = waves.any(|(wave, described)| {
             matches!(wave.domain, Domain::EdgesFrom(..)) && described.narrow >= abi::MORE_ITEMS
@@ -623,7 +629,7 @@ fn most_rows(rows: u32) -> u32 {
 }
 
 /// The buffers that a kernel loads the element of its item's number from, each with the size of one.
-fn own_loads(kernel: &Kernel) -> Vec<u32> {
+fn own_loads(program: &Program, kernel: &Kernel) -> Vec<u32> {
     let Some(index) = kernel.item.index else {
         return Vec::new();
     };
@@ -631,14 +637,12 @@ fn own_loads(kernel: &Kernel) -> Vec<u32> {
         return Vec::new();
     }
     let mut loads: Vec<u32> = Vec::new();
-    for word in kernel.code.iter().filter(|w| w.a == index) {
-        let sizes = [(Op::Ld8, 1), (Op::Ld32, 4), (Op::Ld64, 8)];
-        let Some(&(_, size)) = sizes.iter().find(|(load, _)| *load == op(word)) else {
-            continue;
-        };
-        let buffer = u32::from(word.resource());
-        if !loads.chunks(2).any(|l| l[0] == buffer) {
-            loads.extend([buffer, size]);
+    let by_number = |w: &&Word| effect(w) == Effect::Load && w.a == index;
+    for word in kernel.code.iter().filter(by_number) {
+        let buffer = word.resource();
+        if !loads.chunks(2).any(|l| l[0] == u32::from(buffer)) {
+            let size = program.buffers[usize::from(buffer)].scalar.size_bytes();
+            loads.extend([buffer.into(), size as u32]);
         }
     }
     loads
@@ -647,6 +651,15 @@ fn own_loads(kernel: &Kernel) -> Vec<u32> {
 /// The device's number of a list: after the frontiers.
 pub(crate) fn list_number(program: &Program, list: u16) -> u32 {
     program.frontiers.len() as u32 + u32::from(list)
+}
+
+/// The device's number of the frontier or list that this is, if it is one.
+pub(crate) fn queue_number(program: &Program, resource: Resource) -> Option<u32> {
+    match resource {
+        Resource::Frontier(f) => Some(f.0.into()),
+        Resource::List(l) => Some(list_number(program, l.0)),
+        Resource::Topology(_) | Resource::Buffer(_) | Resource::Reduction(_) => None,
+    }
 }
 
 /// Fields of the items that are not nodes: of frontiers, then of lists; with the device's number.

@@ -1,10 +1,10 @@
 //! Words of code as the device has them.
 
-use super::{Layout, list_number};
+use super::{Layout, queue_number};
 use crate::abi::{self, bytes_of};
 use vyre_core::vir0::flow::op;
 use vyre_core::vir0::isa::{
-    FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, UNIFORM_BASE, Word,
+    Effect, FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Op, UNIFORM_BASE, Word,
 };
 use vyre_core::vir0::module::{Kernel, Program};
 
@@ -89,14 +89,6 @@ impl Layout {
     }
 }
 
-/// Whether an instruction names a list.
-fn is_of_list(op: Op) -> bool {
-    matches!(
-        op.row().imm,
-        Imm::Resource(Kind::List) | Imm::Field(Kind::List, _)
-    )
-}
-
 /// A kernel's code with the rewritten words: the end of a loop says whether its turns are steps, break and continue name
 /// their loop's round frame, reduce names its accumulator, lists have the device's numbers.
 pub(super) fn device_code(program: &Program, kernel: &Kernel, reductions: &[u32]) -> Vec<Word> {
@@ -122,12 +114,12 @@ pub(super) fn device_code(program: &Program, kernel: &Kernel, reductions: &[u32]
             frames -= u32::from(FRAMES_PER_LOOP);
         } else if op.row().imm == Imm::Depth {
             word.imm = loops[loops.len() - 1 - word.imm as usize];
-        } else if matches!(op, Op::Reduce32 | Op::Reduce64) {
+        } else if op.row().effect == Effect::Reduce {
             let id = u32::from(word.resource());
             let slot = reductions.iter().position(|&r| r == id);
             word.imm |= slot.expect("the list has every reduction of the kernel") as u32;
-        } else if is_of_list(op) {
-            word.imm = list_number(program, word.resource()) << 16 | word.imm & 0xffff;
+        } else if let Some(queue) = word.names().and_then(|r| queue_number(program, r)) {
+            word.imm = queue << 16 | word.imm & 0xffff;
         }
     }
     code
