@@ -140,7 +140,7 @@ impl Layout {
             let kernel = &program.kernels[wave.kernel.index()];
             let swept = wave.domain.frontier().filter(|swept| owned(swept.0));
             let nodes = match wave.domain {
-                Domain::EdgesFrom(..) => self.ranges_of[id.index()].is_none(),
+                Domain::EdgesFrom(..) => self.ranges_of(id.index()).is_none(),
                 Domain::Items(_) => wave.domain.fields(program).is_empty(),
                 _ => false,
             };

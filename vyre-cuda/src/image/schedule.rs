@@ -64,7 +64,7 @@ impl Layout {
             };
             match *step {
                 Step::Wave(w) => {
-                    if self.ranges_of[w.index()].is_some() {
+                    if self.ranges_of(w.index()).is_some() {
                         self.steps.push(plain(abi::step::HUBS));
                     }
                     self.steps.push(plain(abi::step::WAVE));
@@ -123,7 +123,7 @@ impl Layout {
         start == f
             && described.until_frontier == u32::from(frontier.0)
             && until.carried == u32::from(frontier.0)
-            && (until.pushed_count == 1 || self.quick[wave.kernel.index()].is_some())
+            && (until.pushed_count == 1 || self.forms[wave.kernel.index()].quick.is_some())
             && self.swept_with[frontier.index()] == Some(topology.0.into())
             && (described.frontier_count, described.reduction_count) == (1, 0)
             && described.swap_count == 0

@@ -12,16 +12,14 @@ impl Layout {
     /// The code as the device has it: each word, where its operands are in a full tile, its immediate four times; then
     /// the quick code. `counting`: turns of loops are steps, and those of loops that are lifted come one after the other.
     pub(crate) fn device_words(&self, counting: bool) -> Vec<u8> {
-        let starts = self.kernels.iter().map(|k| k.code as usize);
-        let ends = starts.clone().skip(1).chain([self.code.len()]);
-        let mut words: Vec<[u32; 8]> = Vec::with_capacity(self.code.len());
-        for ((start, end), kernel) in starts.zip(ends).zip(&self.kernels) {
-            let code = self.head.code_shared + start as u32 * abi::WORD_BYTES;
+        let mut words: Vec<[u32; 8]> = Vec::with_capacity(self.words());
+        for (form, kernel) in self.forms.iter().zip(&self.kernels) {
+            let code = self.head.code_shared + kernel.code * abi::WORD_BYTES;
             // The sum has its top bit set: shared memory is far smaller than the margin in `FIXED`.
-            for (at, &word) in (0u32..).zip(&self.code[start..end]) {
+            for (at, &word) in (0u32..).zip(&form.words) {
                 let word = match Op::from_code(word.op) {
                     Some(Op::EndLoop) if !counting => Word { d: 0, ..word },
-                    _ if counting && self.lifted.contains(&(start + at as usize)) => Word {
+                    _ if counting && form.counted == Some(at as usize) => Word {
                         op: Op::Loop as u8,
                         ..Word::default()
                     },
@@ -44,8 +42,8 @@ impl Layout {
                 words.push([first, imm, a, b, imm, imm, imm, imm]);
             }
         }
-        let maps = self.kernels.iter().zip(&self.maps);
-        for (kernel, map) in maps.filter_map(|(k, s)| Some((k, s.as_ref()?))) {
+        let maps = self.kernels.iter().zip(&self.forms);
+        for (kernel, map) in maps.filter_map(|(k, form)| Some((k, form.map.as_ref()?))) {
             let code = map.code.iter().zip(&map.flags);
             words.extend((kernel.stream..).zip(code).map(|(at, (word, flags))| {
                 let mut words = self.map_word(kernel, at, word);
