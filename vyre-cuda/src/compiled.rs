@@ -9,9 +9,9 @@
 //! which it drops the oldest; `CUDA_CACHE_DISABLE=1` turns it off.
 
 use crate::code::{MEGAKERNEL_PTX, with_clusters};
-use crate::device::{Device, Figures};
-use crate::driver::{Function, Module};
+use crate::device::Device;
 use crate::image::{ITEMS_PER_LANE, Layout, Room};
+use crate::module::{Figures, Module};
 use crate::ptx::bodies;
 use crate::ptx::narrow::rounds;
 use crate::splice::{Changes, SpliceError, splice};
@@ -38,10 +38,7 @@ pub(crate) type Place = Arc<Slot<(Changes, bool), Compiled>>;
 /// A module of one pass, loaded.
 #[derive(Debug)]
 pub(crate) struct Compiled {
-    device: Arc<Device>,
-    module: Module,
-    pub(crate) megakernel: Function,
-    figures: Figures,
+    pub(crate) module: Module,
     lines: usize,
     took: Duration,
 }
@@ -106,28 +103,15 @@ impl Compiled {
     fn new(device: &Arc<Device>, key: &(Changes, bool)) -> Result<Compiled, NotMade> {
         let (changes, any_size) = key;
         let started = Instant::now();
-        let text = text(changes, device.has_clusters()).map_err(|e| e.to_string())?;
+        let clusters = device.interpreter().room().clusters;
+        let text = text(changes, clusters).map_err(|e| e.to_string())?;
         let lines = text.lines().count();
         allowed(lines, *any_size)?;
-        let (module, megakernel) = device.load_pass(&text).map_err(|e| e.to_string())?;
-        // From here on it is freed with this.
-        let mut compiled = Compiled {
-            device: Arc::clone(device),
-            module,
-            megakernel,
-            figures: Figures::default(),
+        Ok(Compiled {
+            module: device.compile(&text).map_err(|e| e.to_string())?,
             lines,
             took: started.elapsed(),
-        };
-        compiled.figures = device.figures(megakernel).map_err(|e| e.to_string())?;
-        Ok(compiled)
-    }
-}
-
-impl Drop for Compiled {
-    fn drop(&mut self) {
-        // SAFETY: whoever launched it has waited for that launch, and has let go of it.
-        unsafe { self.device.unload(self.module) };
+        })
     }
 }
 
@@ -137,7 +121,7 @@ impl fmt::Display for Compiled {
             registers,
             local_bytes,
             shared_bytes,
-        } = self.figures;
+        } = self.module.figures();
         write!(
             f,
             "compiled ({} lines of PTX in {:.2} s, {registers} registers, {local_bytes} bytes of local memory, \

@@ -44,9 +44,10 @@ handles! {
     Function
 }
 
-/// How a kernel is launched.
+/// A launch of a kernel: of which, and how many CTAs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
+    pub(crate) function: Function,
     pub(crate) ctas: u32,
     /// Of a CTA.
     pub(crate) threads: u32,
@@ -110,7 +111,7 @@ pub(crate) trait Driver: Debug + Send + Sync {
         value: i32,
     ) -> Result<(), DeviceError>;
     /// Clusters of the grid that are resident together.
-    fn active_clusters(&self, function: Function, grid: Grid) -> Result<u32, DeviceError>;
+    fn active_clusters(&self, grid: Grid) -> Result<u32, DeviceError>;
     /// The words at this address are a program's. A device needs no telling; one that is played interprets it.
     fn note_code(&self, _address: u64, _program: &Arc<Program>) {}
 
@@ -176,7 +177,6 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// of a cooperative grid can be resident together.
     unsafe fn launch(
         &self,
-        function: Function,
         grid: Grid,
         params: &[Param],
         stream: Stream,

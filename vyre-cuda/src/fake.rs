@@ -686,7 +686,7 @@ impl Driver for Fake {
         self.call("cuFuncSetAttribute").map(|_| ())
     }
 
-    fn active_clusters(&self, _: Function, grid: Grid) -> Result<u32, DeviceError> {
+    fn active_clusters(&self, grid: Grid) -> Result<u32, DeviceError> {
         let state = self.sure("cuOccupancyMaxActiveClusters")?;
         // As many multiprocessors as a real one leaves out where they do not come in clusters.
         let all = state.spec.multiprocessors;
@@ -828,13 +828,13 @@ impl Driver for Fake {
 
     unsafe fn launch(
         &self,
-        function: Function,
         grid: Grid,
         params: &[Param],
         stream: Stream,
     ) -> Result<(), DeviceError> {
         let mut state = self.call("cuLaunchKernelEx")?;
-        let Some(&kernel) = function.0.checked_sub(1).and_then(|i| state.kernels.get(i)) else {
+        let number = grid.function.0.checked_sub(1);
+        let Some(&kernel) = number.and_then(|i| state.kernels.get(i)) else {
             violation("a kernel is launched that is not there");
         };
         if kernel == Kernel::Megakernel {

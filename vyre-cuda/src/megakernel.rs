@@ -15,12 +15,14 @@
 //! | module | idea |
 //! | --- | --- |
 //! | `pass`, `launch` | what is launched, and the one way to the device, for all of these |
-//! | `series`, `sharing` | the two kinds of launches: all CTAs a query, or one |
+//! | `series`, `per_cta` | the two kinds of launches: all CTAs a query, or one |
 //! | `batch`, `many` | which queries share a launch: of a session, of many graphs |
-//! | `memory`, `shared` | how much a state takes, what a session has, what of it is shared |
+//! | `memory`, `arena` | how much a state takes, what a session has, what of it never lives at once |
+//! | `settings` | what launches follow, and what the last run showed |
 //! | `graph`, `direction`, `update` | graphs on the device, their edges in, other graphs |
 //! | `upload`, `tables`, `record`, `readback` | inputs, images, control words, results |
 
+mod arena;
 mod batch;
 mod direction;
 mod graph;
@@ -28,11 +30,11 @@ mod launch;
 mod many;
 mod memory;
 mod pass;
+mod per_cta;
 mod readback;
 mod record;
 mod series;
-mod shared;
-mod sharing;
+mod settings;
 mod tables;
 mod update;
 mod upload;
@@ -44,15 +46,16 @@ use crate::abi;
 use crate::buffer::{Locked, Memory, room_in, slice_bytes};
 use crate::device::{Device, DeviceError};
 use crate::image::{ITEMS_PER_LANE, Layout};
+use arena::Manner;
 use graph::{
     Graph, PartitionMemory, average_degrees, csr_bytes, found_in, partitions_bytes, partitions_of,
     up,
 };
 use launch::{Batch, Launcher};
-use memory::{CLUSTERS, Needs, Own, clustered, room_for};
+use memory::{Needs, SessionMemory, room_for};
 use readback::{locked, stays};
 use record::is_result;
-use shared::Manner;
+use settings::{LastRun, Settings, clustered};
 use std::borrow::Cow;
 use std::sync::Arc;
 use upload::check_topology;
@@ -63,7 +66,6 @@ use vyre_core::plan::device::{ALIGN, Shape};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::launch::Topology;
 use vyre_core::plan::session::Counters;
-use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::{Args, TopologyArgs, resolve_topologies};
 use vyre_core::run::backend::{
     Executor, Followed, LaunchHint, Limits, Lock, Progress, Resident, runnable,
@@ -86,12 +88,9 @@ impl From<DeviceError> for RunError {
 #[derive(Debug)]
 pub struct Megakernel {
     launcher: Launcher,
-    own: Own,
-    items_per_lane: u32,
-    /// Queries of a batch that may be in memory at once.
-    slots: u32,
-    /// What batches may take.
-    batch_bytes: Option<u64>,
+    memory: SessionMemory,
+    settings: Settings,
+    last: LastRun,
 }
 
 impl Megakernel {
@@ -109,19 +108,14 @@ impl Megakernel {
         check_topology(&program, &sizes, topology)?;
         let degrees = average_degrees(csrs.iter().copied());
         let of = (&*program, allocation);
-        let layout = Layout::new(of, device.room(), &degrees, ITEMS_PER_LANE)
+        let layout = Layout::new(of, device.interpreter().room(), &degrees, ITEMS_PER_LANE)
             .map_err(|e| RunError::Backend(e.to_string()))?;
         let partitions = partitions_of(&layout, &csrs);
         let found = found_in(&program, &csrs);
-        let Thresholds {
-            pack_up_to_bytes,
-            pull_from,
-            ..
-        } = Thresholds::default();
+        let mut settings = Settings::new(device);
         let manner = Manner {
             allocation,
-            batch: false,
-            pack_up_to_bytes,
+            packing: settings.packing(),
             before: None,
         };
         let needs = Needs::new(&program, (&sizes, &found), manner)?;
@@ -141,7 +135,7 @@ impl Megakernel {
                 up(image_bytes),
                 up(layout.code_bytes()),
                 partitions_bytes(&partitions),
-                needs.shared_bytes(),
+                needs.arena_bytes(),
             ])
             .fold(0, u64::saturating_add);
         room_for(device, "the session", needed)?;
@@ -155,10 +149,10 @@ impl Megakernel {
             counts.graph_upload_bytes += csr_bytes(csr);
             graphs.push(Graph::new(device, csr)?);
         }
-        let clustered = clustered(device, &layout)?;
+        settings.clustered = clustered(device, &layout)?;
         let of = (Arc::clone(&program), allocation);
         let mut launcher = Launcher::new(device, of, layout, counts)?;
-        let mut own = Own {
+        let mut memory = SessionMemory {
             sizes,
             graphs,
             found,
@@ -172,28 +166,22 @@ impl Megakernel {
             },
             image: Memory::new(device, image_bytes)?,
             ahead: None,
-            second_inputs: false,
             bits: None,
-            pull_from,
-            left: None,
-            pack_up_to_bytes,
-            ctas: launcher.pass.slots(),
-            clustered,
-            cluster: Some(CLUSTERS.len() - 1),
         };
         launcher.make_flight(0)?;
-        own.take(&launcher.pass, &mut launcher.counts, needs)?;
+        memory.take(&launcher.pass, &mut launcher.counts, needs)?;
         for (id, column) in &topology.columns {
             launcher.counts.graph_upload_bytes += column.bytes();
-            own.memory_of(id.index()).upload(0, slice_bytes(column))?;
+            memory
+                .memory_of(id.index())
+                .upload(0, slice_bytes(column))?;
         }
         device.synchronize()?;
         Ok(Megakernel {
             launcher,
-            own,
-            items_per_lane: ITEMS_PER_LANE,
-            slots: 1,
-            batch_bytes: None,
+            memory,
+            settings,
+            last: LastRun::default(),
         })
     }
 }
@@ -223,7 +211,7 @@ impl Executor for Megakernel {
 
     fn lock(&mut self, sizes: &Sizes, results: &mut Outcome) -> Result<Option<Lock>, RunError> {
         let pass = &self.launcher.pass;
-        let needs = self.own.needs(pass, sizes, false)?;
+        let needs = self.memory.needs(pass, sizes, self.settings.packing())?;
         let mut locked = Locked::new(&pass.device);
         for (id, column) in &mut results.outputs {
             let buffer = &pass.program.buffers[id.index()];
@@ -276,7 +264,7 @@ impl Executor for Megakernel {
         let _armed = self.launcher.arm();
         let results = self.run_all(queries);
         // Only some of them were in the session's own buffers.
-        self.own.left = None;
+        self.last.left = None;
         results
     }
 
@@ -298,8 +286,8 @@ impl Executor for Megakernel {
     }
 
     fn resident(&self, what: Resident) -> Option<(u64, u64)> {
-        let (pass, own) = (&self.launcher.pass, &self.own);
-        let graph = |id: TopologyId| &own.graphs[id.index()];
+        let (pass, memory) = (&self.launcher.pass, &self.memory);
+        let graph = |id: TopologyId| &memory.graphs[id.index()];
         match what {
             Resident::Offsets(id) => {
                 let graph = graph(id);
@@ -312,15 +300,16 @@ impl Executor for Megakernel {
             Resident::Buffer(id) => {
                 let i = id.index();
                 let buffer = &pass.program.buffers[i];
-                let len = own.sizes.resolve(&pass.program, buffer.extent).unwrap_or(0);
+                let len = memory
+                    .sizes
+                    .resolve(&pass.program, buffer.extent)
+                    .unwrap_or(0);
                 if buffer.role == Role::Topology {
-                    return Some((own.memory_of(i).address(), len));
+                    return Some((memory.memory_of(i).address(), len));
                 }
-                let left = own.left.as_ref().filter(|_| is_result(buffer.role))?;
+                let left = self.last.left.as_ref().filter(|_| is_result(buffer.role))?;
                 let home = left.homes[i] as usize;
-                let shapes = own.shapes(&pass.program);
-                let places = own.places(pass, &shapes, (left.set, false, 0));
-                Some((places.buffers[home], len))
+                Some((memory.buffer_places(pass, left.set)[home], len))
             }
         }
     }
@@ -344,7 +333,8 @@ impl Executor for Megakernel {
     fn follow(&mut self, hint: &LaunchHint) -> Followed {
         let mut notes: Vec<Cow<'static, str>> = Vec::new();
         let short = hint.topology == Topology::MemoryConstrained;
-        self.own.ctas = if short && !hint.shared && !hint.asked && hint.workers < self.slots() {
+        self.settings.ctas = if short && !hint.shared && !hint.asked && hint.workers < self.slots()
+        {
             notes.push(
                 "fewer CTAs wanted: all run, since only those of a batch have memory of their own"
                     .into(),
@@ -361,16 +351,16 @@ impl Executor for Megakernel {
         notes.extend(why.map(|why| format!("compiled code wanted: {why}").into()));
         notes.extend(self.launcher.pass.general().map(Cow::from));
         self.launcher.pass.time_waves = hint.time_waves;
-        self.own.pack_up_to_bytes = hint.pack_up_to_bytes;
-        self.own.pull_from = hint.pull_from;
-        self.slots = hint.slots.max(1);
-        self.batch_bytes = hint.batch_bytes;
-        self.own.second_inputs = hint.second_inputs;
-        if !self.own.second_inputs {
-            self.own.ahead = None;
+        self.settings.pack_up_to_bytes = hint.pack_up_to_bytes;
+        self.settings.pull_from = hint.pull_from;
+        self.settings.slots = hint.slots.max(1);
+        self.settings.batch_bytes = hint.batch_bytes;
+        self.settings.second_inputs = hint.second_inputs;
+        if !self.settings.second_inputs {
+            self.memory.ahead = None;
         }
         Followed {
-            workers: self.own.ctas,
+            workers: self.settings.ctas,
             code,
             sweeps: None,
             notes,

@@ -210,7 +210,7 @@ impl Driver for PlayedDriver {
     ) -> Result<(), DeviceError> {
         Ok(())
     }
-    fn active_clusters(&self, _function: Function, grid: Grid) -> Result<u32, DeviceError> {
+    fn active_clusters(&self, grid: Grid) -> Result<u32, DeviceError> {
         Ok(match grid.cluster <= self.played.cluster {
             true => self.played.multiprocessors / grid.cluster,
             false => 0,
@@ -297,13 +297,12 @@ impl Driver for PlayedDriver {
     }
     unsafe fn launch(
         &self,
-        function: Function,
         grid: Grid,
         params: &[Param],
         _stream: Stream,
     ) -> Result<(), DeviceError> {
         let mut state = self.state();
-        let (module, entry) = state.functions[function.0].clone();
+        let (module, entry) = state.functions[grid.function.0].clone();
         let launched = Launched {
             ptx: Arc::clone(&state.modules[module]),
             entry,

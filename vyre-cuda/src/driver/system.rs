@@ -338,13 +338,14 @@ impl Driver for System {
             .attempt("cuFuncSetAttribute")
     }
 
-    fn active_clusters(&self, of: Function, grid: Grid) -> Result<u32, DeviceError> {
+    fn active_clusters(&self, grid: Grid) -> Result<u32, DeviceError> {
         let mut attributes = attributes(grid);
         let config = config(grid, std::ptr::null_mut(), &mut attributes);
         let mut clusters = 0;
         // SAFETY: the count is a live local, the handle is alive, and the attributes outlive the call.
-        let status =
-            unsafe { sys::cuOccupancyMaxActiveClusters(&mut clusters, function(of), &config) };
+        let status = unsafe {
+            sys::cuOccupancyMaxActiveClusters(&mut clusters, function(grid.function), &config)
+        };
         let clusters = u32::try_from(clusters).unwrap_or(0);
         (status, clusters).attempt("cuOccupancyMaxActiveClusters")
     }
@@ -436,13 +437,7 @@ impl Driver for System {
         (status, ()).attempt("cuMemcpyDtoHAsync")
     }
 
-    unsafe fn launch(
-        &self,
-        of: Function,
-        grid: Grid,
-        params: &[Param],
-        on: Stream,
-    ) -> Result<(), DeviceError> {
+    unsafe fn launch(&self, grid: Grid, params: &[Param], on: Stream) -> Result<(), DeviceError> {
         let mut params = params.to_vec();
         let pointers = params.iter_mut().map(|param| match param {
             Param::Address(address) => (&raw mut *address).cast(),
@@ -454,7 +449,12 @@ impl Driver for System {
         // SAFETY: by contract; arguments and attributes outlive the call, which copies them.
         let status = unsafe {
             let none = std::ptr::null_mut();
-            sys::cuLaunchKernelEx(&config, function(of), pointers.as_mut_ptr(), none)
+            sys::cuLaunchKernelEx(
+                &config,
+                function(grid.function),
+                pointers.as_mut_ptr(),
+                none,
+            )
         };
         (status, ()).attempt("cuLaunchKernelEx")
     }

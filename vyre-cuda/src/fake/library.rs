@@ -167,11 +167,11 @@ fn function(word: u64) -> Function {
     Function(word as usize)
 }
 
-/// The grid and the stream of a launch.
+/// The grid and the stream of a function's launch.
 ///
 /// # Safety
 /// The argument is a `CUlaunchConfig`, whose attributes are there.
-unsafe fn grid_of(config: u64) -> (Grid, Stream) {
+unsafe fn grid_of(function: Function, config: u64) -> (Grid, Stream) {
     // SAFETY: by contract.
     let config: sys::CUlaunchConfig = unsafe { get(config) };
     let flat = [
@@ -184,6 +184,7 @@ unsafe fn grid_of(config: u64) -> (Grid, Stream) {
         violation("a grid has more than one dimension");
     }
     let mut grid = Grid {
+        function,
         ctas: config.gridDimX,
         threads: config.blockDimX,
         shared_bytes: config.sharedMemBytes,
@@ -305,7 +306,7 @@ unsafe fn call(name: &str, [a, b, c, d, e, _]: Words) -> Result<(), CUresult> {
                 fake.set_function_attribute(function(a), attribute, c as i32)
             }
             "cuOccupancyMaxActiveClusters" => {
-                let clusters = fake.active_clusters(function(b), grid_of(c).0);
+                let clusters = fake.active_clusters(grid_of(function(b), c).0);
                 clusters.and_then(|clusters| put(a, clusters as i32))
             }
             "cuMemGetInfo_v2" => fake.memory_bytes().and_then(|(free, total)| {
@@ -337,7 +338,7 @@ unsafe fn call(name: &str, [a, b, c, d, e, _]: Words) -> Result<(), CUresult> {
             }
             "cuMemcpyDtoHAsync_v2" => fake.download(data(a), (b, c), stream(d)),
             "cuLaunchKernelEx" => {
-                let (grid, on) = grid_of(a);
+                let (grid, on) = grid_of(function(b), a);
                 let kernel = {
                     let played = played.lock().unwrap_or_else(PoisonError::into_inner);
                     played.names.get(&(b as usize)).cloned()
@@ -349,7 +350,7 @@ unsafe fn call(name: &str, [a, b, c, d, e, _]: Words) -> Result<(), CUresult> {
                     Some(_) => vec![address(0), address(1), word(2), word(3), address(4)],
                     None => violation("a kernel is launched that is not there"),
                 };
-                fake.launch(function(b), grid, &params, on)
+                fake.launch(grid, &params, on)
             }
             "cuEventCreate" => {
                 let timed = b as u32 == sys::CUevent_flags_enum::CU_EVENT_DEFAULT as u32;

@@ -223,8 +223,8 @@ impl Driver for Recorder {
             .set_function_attribute(function, attribute, value)
     }
 
-    fn active_clusters(&self, function: Function, grid: Grid) -> Result<u32, DeviceError> {
-        self.driver.active_clusters(function, grid)
+    fn active_clusters(&self, grid: Grid) -> Result<u32, DeviceError> {
+        self.driver.active_clusters(grid)
     }
 
     fn note_code(&self, address: u64, program: &Arc<Program>) {
@@ -392,13 +392,12 @@ impl Driver for Recorder {
 
     unsafe fn launch(
         &self,
-        function: Function,
         grid: Grid,
         params: &[Param],
         stream: Stream,
     ) -> Result<(), DeviceError> {
         // SAFETY: by contract.
-        let ended = unsafe { self.driver.launch(function, grid, params, stream) };
+        let ended = unsafe { self.driver.launch(grid, params, stream) };
         self.log().in_parts.clear();
         self.note(ended, |log| {
             let params = params.iter().map(|param| match *param {

@@ -1,11 +1,12 @@
 //! Batches of queries on a session's graph: small ones share launches, with a CTA each, large ones have all CTAs.
 
 use super::Megakernel;
+use super::arena::Packing;
 use super::graph::up;
 use super::launch::Batch;
 use super::pass::Pass;
+use super::per_cta::{Laid, PerCta, Query, RECORDS_BYTES, Recorded, States, worth_sharing};
 use super::readback::Pending;
-use super::sharing::{Laid, Query, RECORDS_BYTES, Recorded, Sharing, States, worth_sharing};
 use super::upload::check_args;
 use crate::image::Control;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ const SMALL_GRAPH: u64 = 1 << 18;
 pub(super) enum Launched {
     /// One query on all CTAs.
     One(Pending),
-    Sharing(Recorded),
+    PerCta(Recorded),
 }
 
 impl<'q> Batch<Args<'q>> for Megakernel {
@@ -37,7 +38,7 @@ impl<'q> Batch<Args<'q>> for Megakernel {
     fn is_alone(&self, launched: &Launched) -> bool {
         match launched {
             Launched::One(pending) => !pending.can_be_followed(&self.launcher.pass.program),
-            Launched::Sharing(_) => false,
+            Launched::PerCta(_) => false,
         }
     }
 
@@ -47,8 +48,8 @@ impl<'q> Batch<Args<'q>> for Megakernel {
         flight: usize,
         beside: bool,
     ) -> Result<(usize, Launched), RunError> {
-        if let Some((count, sharing)) = self.start_sharing(queries, (flight, beside))? {
-            return Ok((count, Launched::Sharing(sharing)));
+        if let Some((count, recorded)) = self.start_per_cta(queries, (flight, beside))? {
+            return Ok((count, Launched::PerCta(recorded)));
         }
         let one = self.start_series(&queries[..1], (flight, beside), true, &mut [])?;
         Ok((1, Launched::One(one)))
@@ -61,20 +62,20 @@ impl<'q> Batch<Args<'q>> for Megakernel {
                 let finished = self.finish_series(pending, &mut outcome, &mut []);
                 Ok(vec![finished.map(|()| outcome)])
             }
-            Launched::Sharing(sharing) => self.launcher.finish(sharing),
+            Launched::PerCta(recorded) => self.launcher.finish(recorded),
         }
     }
 }
 
 impl Megakernel {
     /// Starts the first few queries in one launch, and says how many; none when they are better run one by one.
-    fn start_sharing(
+    fn start_per_cta(
         &mut self,
         queries: &[Args<'_>],
         (flight, beside): (usize, bool),
     ) -> Result<Option<(usize, Recorded)>, RunError> {
         let started = Instant::now();
-        let most_ctas = u64::from(self.own.ctas.min(self.slots).max(1));
+        let most_ctas = u64::from(self.settings.ctas.min(self.settings.slots).max(1));
         let Some((mut sizes, laid)) = self.alike(queries, most_ctas)? else {
             return Ok(None);
         };
@@ -91,9 +92,9 @@ impl Megakernel {
             laid: Arc::clone(&laid),
         });
         let taken: Vec<Query<'_, '_>> = taken.collect();
-        self.own.sizes = taken[0].sizes.clone();
-        let own = &self.own;
-        let mut sharing = Sharing {
+        self.memory.sizes = taken[0].sizes.clone();
+        let memory = &self.memory;
+        let mut launch = PerCta {
             started,
             queries: taken,
             ctas: most_ctas.min(count) as u32,
@@ -103,28 +104,28 @@ impl Megakernel {
             images: |pass: &Pass, images: &mut [u8], queries: &[Query<'_, '_>], bases: &[_]| {
                 // Of query 0 on CTA 0, moved on for the others.
                 let Query { sizes, laid, .. } = &queries[0];
-                let places = laid.places(bases[0], |i| own.memory_of(i).address());
-                let encoded = own.encode(pass, sizes, &places, &laid.shapes);
+                let places = laid.places(bases[0], |i| memory.memory_of(i).address());
+                let encoded = memory.encode(pass, sizes, &places, &laid.shapes);
                 images[..encoded.len()].copy_from_slice(&encoded);
             },
         };
 
         // As many states as there is room for.
-        let mut more = sharing.more(&self.launcher);
+        let mut more = launch.more(&self.launcher);
         if more > 0 {
             let (free, _) = self.launcher.pass.device.memory_bytes()?;
-            while sharing.ctas > 1 && more > free {
-                sharing.ctas /= 2;
-                more = sharing.more(&self.launcher);
+            while launch.ctas > 1 && more > free {
+                launch.ctas /= 2;
+                more = launch.more(&self.launcher);
             }
             if more > free {
                 return Ok(None);
             }
         }
-        if u64::from(sharing.ctas) < least {
+        if u64::from(launch.ctas) < least {
             return Ok(None);
         }
-        let launched = sharing.start(&mut self.launcher)?;
+        let launched = launch.start(&mut self.launcher)?;
         Ok(Some((count as usize, launched)))
     }
 
@@ -140,13 +141,13 @@ impl Megakernel {
         let mut first: Option<(Vec<Option<u64>>, Laid)> = None;
         let mut most = usize::MAX;
         for query in queries {
-            let Ok(checked) = check_args(&pass.program, &self.own.sizes, query) else {
+            let Ok(checked) = check_args(&pass.program, &self.memory.sizes, query) else {
                 break;
             };
             let these = lens(&pass.program, &checked);
             match &first {
                 None => {
-                    let needs = self.own.needs(pass, &checked, true)?;
+                    let needs = self.memory.needs(pass, &checked, Packing::All)?;
                     let laid = Laid::new(&pass.program, &needs);
                     // More than the next launches take are not looked at.
                     most = (4 * worth_sharing(laid.record_bytes, ctas)) as usize;
@@ -162,8 +163,8 @@ impl Megakernel {
 
     /// Queries that are worth a launch of their own, at least.
     fn least_shared(&self) -> u64 {
-        let edges: u64 = self.own.graphs.iter().map(|g| u64::from(g.edges)).sum();
-        match self.own.sizes.nodes + edges <= SMALL_GRAPH {
+        let edges: u64 = self.memory.graphs.iter().map(|g| u64::from(g.edges)).sum();
+        match self.memory.sizes.nodes + edges <= SMALL_GRAPH {
             true => 2,
             false => u64::from(self.launcher.pass.slots() / 8).max(2),
         }
@@ -187,7 +188,7 @@ impl Megakernel {
         let worth = worth_sharing(record_bytes, ctas);
         let launches = (queued + worth / 2) / worth;
         let mut count = queued.div_ceil(launches.max(1)).min(most).max(1);
-        if let Some(batch_bytes) = self.batch_bytes {
+        if let Some(batch_bytes) = self.settings.batch_bytes {
             // Two launches may be on their way, unless the first takes all. Control words do not count.
             let control = up(Control::new(&self.launcher.pass.program).bytes);
             let each = laid.input_bytes + record_bytes;

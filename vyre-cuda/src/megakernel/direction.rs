@@ -5,16 +5,17 @@
 //! out whether it is, all edges are looked at, so the device is asked only once runs have missed as much.
 
 use super::graph::{Graph, Question, Symmetric};
-use super::memory::Own;
+use super::memory::SessionMemory;
 use super::pass::Pass;
 use crate::buffer::{Event, Memory, Pinned};
+use crate::driver::Param;
 use crate::image::{Layout, Turn};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::{aligned, bitmap_bytes, pull_bytes};
 
-impl Own {
-    /// How each wave that may pull does so in the next run.
-    pub(super) fn turns(&self, layout: &Layout) -> Vec<Option<Turn>> {
+impl SessionMemory {
+    /// How each wave that may pull does so in the next run, where a frontier has `least` edges.
+    pub(super) fn turns(&self, layout: &Layout, least: u64) -> Vec<Option<Turn>> {
         let pulls = layout.pulls.iter();
         pulls
             .map(|pull| {
@@ -40,7 +41,7 @@ impl Own {
                     bits,
                     into: into.0.into(),
                     most_degree: graph.most_degree,
-                    least: self.pull_from,
+                    least,
                 })
             })
             .collect()
@@ -92,13 +93,19 @@ impl Own {
                 done: Event::new(&pass.device)?,
                 verdict,
             };
-            // SAFETY: the graph and the question are this session's, which waits before it frees or replaces them.
+            let interpreter = pass.device.interpreter();
+            let grid = interpreter.symmetric(graph.edges, pass.device.multiprocessors());
+            let params = [
+                Param::Address(graph.offsets.address()),
+                Param::Address(graph.targets.address()),
+                Param::Word(graph.nodes),
+                Param::Word(graph.edges),
+                Param::Address(question.verdict.address()),
+            ];
+            // SAFETY: the arguments are the kernel's. The graph and the question are this session's, which waits before it
+            // frees or replaces them.
             unsafe {
-                pass.device.start_symmetric(
-                    [graph.offsets.address(), graph.targets.address()],
-                    [graph.nodes, graph.edges],
-                    question.verdict.address(),
-                )?;
+                pass.device.launch(grid, &params)?;
                 let answer = &mut question.answer.as_mut_slice()[..4];
                 question.verdict.download(0, answer)?;
             }

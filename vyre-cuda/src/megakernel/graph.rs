@@ -238,7 +238,7 @@ pub(crate) fn graphs_of(
         })
         .collect();
     let of = (program, Allocation::Separate);
-    let layout = Layout::new(of, device.room(), &degrees, ITEMS_PER_LANE)
+    let layout = Layout::new(of, device.interpreter().room(), &degrees, ITEMS_PER_LANE)
         .map_err(|e| RunError::Backend(e.to_string()))?;
     let offsets = |t: TopologyId| -> Cow<'_, [u32]> {
         match (program.topologies[t.index()].reverse_of, given[t.index()]) {

@@ -4,8 +4,8 @@
 //! | launch | CTAs a query | whose state | for |
 //! | --- | --- | --- | --- |
 //! | [`Series`](super::series::Series) | all, one query after another | the session's own | runs, series, large queries |
-//! | [`Sharing`](super::sharing::Sharing), one image | one | each CTA's | small queries of a batch |
-//! | [`Sharing`](super::sharing::Sharing), an image a query | one | each query's | queries on many graphs |
+//! | [`PerCta`](super::per_cta::PerCta), one image | one | each CTA's | small queries of a batch |
+//! | [`PerCta`](super::per_cta::PerCta), an image a query | one | each query's | queries on many graphs |
 //!
 //! Two launches are on their way at a time where there is something to gain ([`Batch`]). Each has a [`Flight`]: memory
 //! and events that nothing else uses until its results were taken.
@@ -13,6 +13,7 @@
 use super::pass::Pass;
 use crate::buffer::{Event, HostWords, Memory, Pinned, Ring, Timer};
 use crate::device::{Device, DeviceError};
+use crate::driver::Param;
 use crate::image::Layout;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -92,8 +93,8 @@ pub(super) struct Records {
     pub(super) ready: Event,
 }
 
-/// What the driver is told to launch: on which image, of which batch (0: none), how many CTAs, and how many a cluster.
-pub(super) struct Grid {
+/// What a megakernel is launched on: which image, of which batch (0: none), how many CTAs, and how many a cluster.
+pub(super) struct Work {
     pub(super) image: u64,
     pub(super) batch: u64,
     pub(super) ctas: u32,
@@ -109,7 +110,7 @@ pub(super) trait Launch {
     fn launches(&self) -> usize;
 
     /// Brings up what the driver's launch `nth` runs on. `None`: neither that one nor any after it is to be launched.
-    fn upload(&mut self, launcher: &mut Launcher, nth: usize) -> Result<Option<Grid>, RunError>;
+    fn upload(&mut self, launcher: &mut Launcher, nth: usize) -> Result<Option<Work>, RunError>;
 
     /// Sends for what the driver's launch `nth` leaves, which was given to the stream.
     fn download(&mut self, launcher: &mut Launcher, nth: usize) -> Result<(), RunError>;
@@ -189,7 +190,7 @@ impl Launcher {
         self.check()?;
         let (flight, launches) = (launch.flight(), launch.launches());
         for nth in 0..launches {
-            let Some(grid) = launch.upload(self, nth)? else {
+            let Some(work) = launch.upload(self, nth)? else {
                 break;
             };
             let pass = &self.pass;
@@ -197,11 +198,12 @@ impl Launcher {
             if nth == 0 {
                 timer.start()?;
             }
-            let of = [grid.image, grid.batch];
-            let with = (pass.megakernel(), pass.layout.shared_bytes);
-            // SAFETY: what image and batch name belongs to the session, which waits for the launch before it takes
-            // another module; `grid.ctas` CTAs are resident together, one a multiprocessor.
-            unsafe { pass.device.launch(with, of, grid.ctas, grid.cluster) }?;
+            let shared_bytes = pass.layout.shared_bytes;
+            let grid = pass.module().grid(work.ctas, shared_bytes, work.cluster);
+            let params = [Param::Address(work.image), Param::Address(work.batch)];
+            // SAFETY: the arguments are a megakernel's. What image and batch name belongs to the session, which waits for
+            // the launch before it takes another module; `work.ctas` CTAs are resident together, one a multiprocessor.
+            unsafe { pass.device.launch(grid, &params) }?;
             self.counts.launches += 1;
             if nth + 1 == launches {
                 timer.end()?;

@@ -4,12 +4,12 @@
 //! of its own, made by the host, and a state of its own; only code, control words as they are before a run, and the
 //! launch are shared.
 
+use super::arena::{ArenaPlan, Manner, Packing};
 use super::graph::{average_degrees, csr_bytes, found_in, up};
 use super::launch::{Batch, Launcher};
 use super::memory::{Needs, room_for};
 use super::pass::Pass;
-use super::shared::{Manner, Shared};
-use super::sharing::{Laid, Query, RECORDS_BYTES, Recorded, Sharing, States, worth_sharing};
+use super::per_cta::{Laid, PerCta, Query, RECORDS_BYTES, Recorded, States, worth_sharing};
 use super::tables::Tables;
 use super::upload::{PART_BYTES, check_args, check_topology};
 use crate::abi;
@@ -54,8 +54,8 @@ struct Bound {
     /// By buffer; 0 of those that are not the topology's.
     columns: Vec<u64>,
     found: Graphs,
-    /// What the last query shared.
-    shared: Option<Shared>,
+    /// Of the last query.
+    arena: Option<ArenaPlan>,
 }
 
 impl Many {
@@ -82,7 +82,7 @@ impl Many {
             }
         }
         let of = (&*program, allocation);
-        let layout = Layout::new(of, device.room(), &degrees, ITEMS_PER_LANE)
+        let layout = Layout::new(of, device.interpreter().room(), &degrees, ITEMS_PER_LANE)
             .map_err(|e| RunError::Backend(e.to_string()))?;
 
         let columns = topologies.iter().flat_map(|t| &t.columns);
@@ -133,7 +133,7 @@ impl Many {
             }
             graphs.push(Bound {
                 found: found_in(&program, &csrs),
-                shared: None,
+                arena: None,
                 sizes,
                 tables,
                 columns,
@@ -171,13 +171,12 @@ impl Many {
             };
             let manner = Manner {
                 allocation: pass.allocation,
-                batch: true,
-                pack_up_to_bytes: u64::MAX,
-                before: graph.shared.as_ref(),
+                packing: Packing::All,
+                before: graph.arena.as_ref(),
             };
             let needs = Needs::new(program, (&sizes, &graph.found), manner)?;
             let laid = Laid::new(program, &needs);
-            graph.shared = needs.shared;
+            graph.arena = needs.arena;
             let average = (records + laid.record_bytes) / (taken.len() as u64 + 1);
             let enough = taken.len() as u64 >= worth_sharing(average, pass.slots().into());
             let these = laid.slab_bytes + laid.input_bytes + laid.record_bytes;
@@ -223,7 +222,7 @@ impl<'q> Batch<(usize, Args<'q>)> for Many {
         let taken = self.take_first(queries)?;
         let count = taken.len();
         let graphs = &self.graphs;
-        let sharing = Sharing {
+        let launch = PerCta {
             started,
             ctas: self.launcher.pass.slots().min(count as u32),
             queries: taken,
@@ -242,11 +241,11 @@ impl<'q> Batch<(usize, Args<'q>)> for Many {
                     });
             },
         };
-        let more = sharing.more(&self.launcher);
+        let more = launch.more(&self.launcher);
         if more > 0 {
             room_for(&self.launcher.pass.device, "the run", more)?;
         }
-        Ok((count, sharing.start(&mut self.launcher)?))
+        Ok((count, launch.start(&mut self.launcher)?))
     }
 
     fn finish(&mut self, launched: Recorded) -> Result<Vec<Result<Outcome, RunError>>, RunError> {

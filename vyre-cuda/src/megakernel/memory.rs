@@ -1,14 +1,13 @@
-//! A session's memory on a device: [`Needs`] says how much a state takes, [`Own`] has that of the session's own runs,
-//! with what is known from the last one.
+//! A session's memory on a device: [`Needs`] says how much a state takes, [`SessionMemory`] has that of the session's own
+//! runs.
 
+use super::arena::{AT_ONCE, ArenaPlan, Manner, Packing};
 use super::graph::{Graph, PartitionMemory, up};
 use super::pass::Pass;
 use super::record::is_result;
-use super::shared::{AT_ONCE, Manner, Shared};
-use crate::abi;
 use crate::buffer::{Event, Memory};
 use crate::device::{Device, DeviceError};
-use crate::image::{Control, Layout};
+use crate::image::Control;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use vyre_core::dsl::error::RunError;
@@ -23,7 +22,8 @@ use vyre_core::vir0::sizes::Sizes;
 /// What a session has on a device for itself: its topology, and the state of the runs that have all CTAs, one after
 /// another.
 #[derive(Debug)]
-pub(super) struct Own {
+pub(super) struct SessionMemory {
+    /// Of the topology and of the last run.
     pub(super) sizes: Sizes,
     pub(super) graphs: Vec<Graph>,
     /// What of them decides about memory.
@@ -41,19 +41,8 @@ pub(super) struct Own {
     pub(super) image: Memory,
     /// For inputs that are uploaded while a launch runs.
     pub(super) ahead: Option<Ahead>,
-    /// There is memory for a second set of inputs.
-    pub(super) second_inputs: bool,
     /// Three bitmaps of the nodes, for waves that pull; none before one can.
     pub(super) bits: Option<Memory>,
-    pub(super) pull_from: u64,
-    /// Where the last run left its results.
-    pub(super) left: Option<Left>,
-    pub(super) pack_up_to_bytes: u64,
-    pub(super) ctas: u32,
-    /// By size of a cluster, CTAs that run together; 0: none, or no wave has narrow rounds.
-    pub(super) clustered: [u32; CLUSTERS.len()],
-    /// Which clusters the next run has.
-    pub(super) cluster: Option<usize>,
 }
 
 /// A second set of inputs.
@@ -64,15 +53,6 @@ pub(super) struct Ahead {
     /// By set: its inputs are there; the last launch that uses it is over.
     pub(super) ready: [Event; 2],
     pub(super) used: [Event; 2],
-}
-
-/// Where a run left its results.
-#[derive(Debug)]
-pub(super) struct Left {
-    /// By buffer, which one holds what belongs to it.
-    pub(super) homes: Vec<u32>,
-    /// Which set of inputs it used.
-    pub(super) set: usize,
 }
 
 /// Stamps from which on they start over.
@@ -89,10 +69,6 @@ pub(super) struct Queue {
     pub(super) stamp: u32,
 }
 
-/// Clusters that a launch may have: CTAs of one, and what a round gains when one holds it, in nanoseconds. The larger
-/// ones leave out more multiprocessors, and not all devices have them.
-pub(super) const CLUSTERS: [(u32, u64); 2] = [(16, 580), (abi::CLUSTER, 500)];
-
 /// Bytes of buffers, sizes of frontiers and lists, where what comes back in one copy lies behind the control words, and
 /// what shares memory.
 #[derive(Clone, Debug, Default)]
@@ -103,7 +79,7 @@ pub(super) struct Needs {
     pub(super) slab_bytes: u64,
     /// Frontiers, then lists.
     pub(super) shapes: Vec<Shape>,
-    pub(super) shared: Option<Shared>,
+    pub(super) arena: Option<ArenaPlan>,
 }
 
 fn index_len(name: &str, len: Option<u64>) -> Result<u64, RunError> {
@@ -154,9 +130,9 @@ impl Needs {
                 });
             }
         }
-        let pack_up_to_bytes = match manner.batch {
-            true => u64::MAX,
-            false => manner.pack_up_to_bytes,
+        let pack_up_to_bytes = match manner.packing {
+            Packing::All => u64::MAX,
+            Packing::UpTo(bytes) => bytes,
         };
         let plan = compact::plan(&slots, pack_up_to_bytes)
             .map_err(|e| RunError::Backend(e.to_string()))?;
@@ -171,14 +147,14 @@ impl Needs {
         }
         if manner.allocation == Allocation::Shared {
             let of = (needs.buffers.as_slice(), needs.shapes.as_slice());
-            needs.shared = Some(Shared::new(program, of, manner));
+            needs.arena = Some(ArenaPlan::new(program, of, manner));
         }
         Ok(needs)
     }
 
     /// Bytes of a buffer that has memory of its own.
     pub(super) fn own_bytes(&self, program: &Program, buffer: usize) -> Option<u64> {
-        let shares = self.shared.is_some() && program.buffers[buffer].role == Role::Scratch;
+        let shares = self.arena.is_some() && program.buffers[buffer].role == Role::Scratch;
         let own = self.packed[buffer].is_none() && !shares;
         own.then(|| self.buffers[buffer])
     }
@@ -187,19 +163,19 @@ impl Needs {
     pub(super) fn own_queue_bytes(&self, program: &Program, queue: usize) -> Option<u64> {
         let own = match queue.checked_sub(program.frontiers.len()) {
             Some(list) => self.packed[program.buffers.len() + list].is_none(),
-            None => self.shared.is_none(),
+            None => self.arena.is_none(),
         };
         own.then(|| self.shapes[queue].passing_bytes())
     }
 
-    pub(super) fn shared_bytes(&self) -> u64 {
-        self.shared.as_ref().map_or(0, Shared::bytes)
+    pub(super) fn arena_bytes(&self) -> u64 {
+        self.arena.as_ref().map_or(0, ArenaPlan::bytes)
     }
 
     /// When each buffer is filled that has to be.
     pub(super) fn fillings(&self) -> Vec<Option<Filling>> {
-        let at = |i: usize| match &self.shared {
-            Some(shared) if self.packed[i].is_none() => shared.buffers[i].map(|(_, f)| f),
+        let at = |i: usize| match &self.arena {
+            Some(plan) if self.packed[i].is_none() => plan.buffers[i].map(|(_, f)| f),
             _ => Some(AT_ONCE),
         };
         (0..self.buffers.len()).map(at).collect()
@@ -232,21 +208,7 @@ pub(super) fn room_for(device: &Device, what: &str, bytes: u64) -> Result<(), Ru
     Ok(())
 }
 
-/// By size of a cluster, how many CTAs run together, for a pass that has narrow rounds.
-pub(super) fn clustered(
-    device: &Device,
-    layout: &Layout,
-) -> Result<[u32; CLUSTERS.len()], DeviceError> {
-    let mut ctas = [0; CLUSTERS.len()];
-    if layout.quick_warps() > 0 || !layout.rounds.is_empty() {
-        for (ctas, (cluster, _)) in ctas.iter_mut().zip(CLUSTERS) {
-            *ctas = device.clustered_ctas(layout.shared_bytes, cluster)?;
-        }
-    }
-    Ok(ctas)
-}
-
-impl Own {
+impl SessionMemory {
     /// A buffer's own memory.
     pub(super) fn memory_of(&self, buffer: usize) -> &Memory {
         self.buffers[buffer]
@@ -289,8 +251,8 @@ impl Own {
                 more = more.saturating_add(own + shape.stamps_bytes());
             }
         }
-        if needs.shared_bytes() > held(&self.arena) {
-            more = more.saturating_add(needs.shared_bytes());
+        if needs.arena_bytes() > held(&self.arena) {
+            more = more.saturating_add(needs.arena_bytes());
         }
         if more > 0 {
             room_for(device, "the run", more)?;
@@ -306,7 +268,7 @@ impl Own {
             }
         }
         for (i, buffer) in program.buffers.iter().enumerate() {
-            let shares = needs.shared.is_some() && buffer.role == Role::Scratch;
+            let shares = needs.arena.is_some() && buffer.role == Role::Scratch;
             let is_run = buffer.role != Role::Topology && !shares;
             let grown = needs.buffers[i] > self.needs.buffers[i];
             counts.allocations += u64::from(is_run && grown);
@@ -329,8 +291,8 @@ impl Own {
         for queue in &mut self.queues {
             queue.fresh_stamps()?;
         }
-        if needs.shared_bytes() > held(&self.arena) {
-            self.arena = Some(Memory::new(device, needs.shared_bytes())?);
+        if needs.arena_bytes() > held(&self.arena) {
+            self.arena = Some(Memory::new(device, needs.arena_bytes())?);
             counts.allocations += 1;
         }
         // Memory does not shrink.
@@ -343,13 +305,18 @@ impl Own {
         Ok(())
     }
 
-    /// What a run of these sizes needs; as a query of a batch, or alone.
-    pub(super) fn needs(&self, pass: &Pass, sizes: &Sizes, batch: bool) -> Result<Needs, RunError> {
+    /// What a run of these sizes needs.
+    pub(super) fn needs(
+        &self,
+        pass: &Pass,
+        sizes: &Sizes,
+        packing: Packing,
+    ) -> Result<Needs, RunError> {
+        let own = packing != Packing::All;
         let manner = Manner {
             allocation: pass.allocation,
-            batch,
-            pack_up_to_bytes: self.pack_up_to_bytes,
-            before: self.needs.shared.as_ref().filter(|_| !batch),
+            packing,
+            before: self.needs.arena.as_ref().filter(|_| own),
         };
         Needs::new(&pass.program, (sizes, &self.found), manner)
     }

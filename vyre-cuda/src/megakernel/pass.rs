@@ -1,12 +1,11 @@
 //! What all launches of a pass have in common: the device, the program, its layout, its code, and what runs it.
 
 use super::record::Words;
-use crate::abi;
 use crate::buffer::Memory;
 use crate::compiled::{Compiled, Place, changes};
 use crate::device::Device;
-use crate::driver::Function;
 use crate::image::Layout;
+use crate::module::Module;
 use crate::ptx::described;
 use crate::tiers::NotMade;
 use std::borrow::Cow;
@@ -44,7 +43,7 @@ pub(super) struct Pass {
 }
 
 impl Pass {
-    /// A pass that the device's own megakernel interprets. `code` has the layout's words; `abort`: where the word is that
+    /// A pass that the device interprets. `code` has the layout's words; `abort`: where the word is that
     /// tells launches to stop.
     pub(super) fn new(
         device: &Arc<Device>,
@@ -71,13 +70,14 @@ impl Pass {
 
     /// CTAs that the device runs at once.
     pub(super) fn slots(&self) -> u32 {
-        self.device.multiprocessors().min(abi::MAX_CTAS)
+        self.device.slots()
     }
 
     /// What launches are of.
-    pub(super) fn megakernel(&self) -> Function {
+    pub(super) fn module(&self) -> &Module {
+        let interpreter = || self.device.interpreter().module();
         let compiled = self.compiled();
-        compiled.map_or(self.device.megakernel, |compiled| compiled.megakernel)
+        compiled.map_or_else(interpreter, |compiled| &compiled.module)
     }
 
     /// Whether that is the pass's own module.
@@ -189,7 +189,7 @@ impl Pass {
     }
 
     fn ask(&self, any_size: bool) -> Place {
-        let clusters = self.device.has_clusters();
+        let clusters = self.device.interpreter().room().clusters;
         let changes = changes(&self.program, &self.layout, clusters);
         Compiled::ask(&self.device, changes, any_size)
     }

@@ -2,7 +2,7 @@
 //! have copies of their own, piece by piece through page-locked memory, or straight to columns whose pages are locked.
 
 use super::launch::{Flight, Launcher};
-use super::memory::{Ahead, Own};
+use super::memory::{Ahead, SessionMemory};
 use super::pass::Pass;
 use super::record::{Reader, Record, Words, fields_of, is_result, read_bytes};
 use super::upload::{COLUMN_PART_BYTES, ring_for};
@@ -106,7 +106,7 @@ fn pieces(bytes: usize) -> impl Iterator<Item = Range<usize>> {
     starts.map(move |at| at..bytes.min(at + COLUMN_PART_BYTES))
 }
 
-impl Own {
+impl SessionMemory {
     /// Result buffers with copies of their own.
     pub(super) fn direct(
         &self,

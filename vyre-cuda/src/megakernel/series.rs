@@ -3,11 +3,13 @@
 //! how much there is to read.
 
 use super::Megakernel;
-use super::launch::{Flight, Grid, Launch, Launcher};
-use super::memory::{CLUSTERS, Left, Own, Queue};
+use super::launch::{Flight, Launch, Launcher, Work};
+use super::memory::{Queue, SessionMemory};
 use super::pass::Pass;
 use super::readback::{Direct, Pending};
 use super::record::Reader;
+use super::settings::{LastRun, Left, Settings, worth_a_cluster};
+use super::tables::OneRun;
 use crate::image::Control;
 use std::time::Instant;
 use vyre_core::dsl::columns::{Column, SliceMut};
@@ -23,7 +25,9 @@ const PINNED_OUTPUT_BYTES: u64 = 64 << 20;
 
 /// Queries that have all CTAs, one after another.
 struct Series<'a, 'q> {
-    own: &'a mut Own,
+    memory: &'a mut SessionMemory,
+    settings: &'a Settings,
+    last: &'a mut LastRun,
     queries: &'a [Args<'q>],
     /// Another launch is on its way, and its host memory and inputs are not this one's.
     beside: bool,
@@ -36,8 +40,8 @@ struct Series<'a, 'q> {
 impl Series<'_, '_> {
     /// Makes room on the host for what goes up and for control words, and has those who watch begin.
     fn prepare(&mut self, launcher: &mut Launcher) -> Result<(), RunError> {
-        self.own.left = None;
-        self.own.prepare_turns(&launcher.pass)?;
+        self.last.left = None;
+        self.memory.prepare_turns(&launcher.pass)?;
         launcher.make_flight(self.pending.flight)?;
         let (tables, control) = staged_bytes(&launcher.pass);
         let host = &mut launcher.flights[self.pending.flight];
@@ -64,12 +68,14 @@ impl Launch for Series<'_, '_> {
         self.queries.len()
     }
 
-    fn upload(&mut self, launcher: &mut Launcher, nth: usize) -> Result<Option<Grid>, RunError> {
+    fn upload(&mut self, launcher: &mut Launcher, nth: usize) -> Result<Option<Work>, RunError> {
         let (query, flight) = (&self.queries[nth], self.pending.flight);
-        let doubled = (self.beside || nth > 0) && self.own.make_ahead(&launcher.pass, query)?;
+        let ahead = (self.beside || nth > 0) && self.settings.second_inputs;
+        let doubled = ahead && self.memory.make_ahead(&launcher.pass, query)?;
         self.pending.set = if doubled { (nth + flight) % 2 } else { 0 };
         let set = doubled.then_some(self.pending.set);
-        self.pending.begun = self.own.begin(launcher, query, set);
+        let packing = self.settings.packing();
+        self.pending.begun = self.memory.begin(launcher, query, (set, packing));
         if self.pending.begun.is_err() {
             return Ok(None);
         }
@@ -77,22 +83,28 @@ impl Launch for Series<'_, '_> {
         let progress = launcher.progress_address();
         let Launcher { pass, flights, .. } = launcher;
         let host = &mut flights[flight];
-        let own = &*self.own;
+        let memory = &*self.memory;
         let follows = self.beside || self.queries.len() > 1;
-        let shapes = own.shapes(&pass.program);
-        let places = own.places(pass, &shapes, (self.pending.set, follows, progress));
-        let encoded = own.encode(pass, &own.sizes, &places, &shapes);
+        let shapes = memory.shapes(&pass.program);
+        let one = OneRun {
+            set: self.pending.set,
+            fresh_stamps: follows,
+            turns: memory.turns(&pass.layout, self.settings.pull_from),
+            progress,
+        };
+        let places = memory.places(pass, &shapes, one);
+        let encoded = memory.encode(pass, &memory.sizes, &places, &shapes);
         let (tables, control) = staged_bytes(pass);
         let staged = &mut host.staging.as_mut_slice()[nth * (tables + control)..];
         let staged = &mut staged[..tables + control];
         staged[..encoded.len()].copy_from_slice(&encoded);
         staged[tables..].copy_from_slice(&pass.layout.control(&pass.program));
-        own.image.upload(0, staged)?;
+        memory.image.upload(0, staged)?;
         self.pending.shapes = shapes;
         if read {
             // Locking pages waits for what is on the device, so it comes before the launch.
-            host.slab.grow(own.needs.slab_bytes as usize)?;
-            let direct = own.direct(&pass.program, self.locked);
+            host.slab.grow(memory.needs.slab_bytes as usize)?;
+            let direct = memory.direct(&pass.program, self.locked);
             let total: usize = direct.iter().map(Direct::staged_bytes).sum();
             self.pending.direct = direct;
             self.pending.pinned = total as u64 <= PINNED_OUTPUT_BYTES;
@@ -100,9 +112,9 @@ impl Launch for Series<'_, '_> {
                 host.outputs.grow(total)?;
             }
         }
-        let (ctas, cluster) = own.grid(pass.slots());
-        Ok(Some(Grid {
-            image: own.image.address(),
+        let (ctas, cluster) = self.settings.grid(pass.slots(), self.last);
+        Ok(Some(Work {
+            image: memory.image.address(),
             batch: 0,
             ctas,
             cluster,
@@ -116,13 +128,13 @@ impl Launch for Series<'_, '_> {
         let (tables, control) = staged_bytes(pass);
         let Flight { slab, controls, .. } = &mut flights[self.pending.flight];
         let target = if read {
-            &mut slab.as_mut_slice()[..self.own.needs.slab_bytes as usize]
+            &mut slab.as_mut_slice()[..self.memory.needs.slab_bytes as usize]
         } else {
             &mut controls.as_mut_slice()[nth * control..][..control]
         };
         // SAFETY: the page-locked target belongs to the flight, which is waited for before it is read or freed.
-        unsafe { self.own.image.download(tables as u64, target) }?;
-        if let Some(ahead) = &self.own.ahead {
+        unsafe { self.memory.image.download(tables as u64, target) }?;
+        if let Some(ahead) = &self.memory.ahead {
             ahead.used[self.pending.set].record(pass.device.launches())?;
         }
         Ok(())
@@ -140,14 +152,14 @@ impl Launch for Series<'_, '_> {
             .record(launcher.pass.device.launches())?;
         if pending.fetched {
             let to = (None, &mut *self.locked);
-            self.own
+            self.memory
                 .fetch(launcher, &pending.direct, (flight, set), to)?;
-            if let Some(ahead) = &self.own.ahead {
+            if let Some(ahead) = &self.memory.ahead {
                 ahead.used[set].record(launcher.pass.device.launches())?;
             }
         }
-        pending.sizes = self.own.sizes.clone();
-        pending.packed = self.own.needs.packed.clone();
+        pending.sizes = self.memory.sizes.clone();
+        pending.packed = self.memory.needs.packed.clone();
         Ok(())
     }
 }
@@ -183,7 +195,9 @@ impl Megakernel {
             pinned: true,
         };
         let mut series = Series {
-            own: &mut self.own,
+            memory: &mut self.memory,
+            settings: &self.settings,
+            last: &mut self.last,
             queries,
             beside,
             locked,
@@ -213,9 +227,9 @@ impl Megakernel {
         results: &mut Outcome,
         in_outs: &mut [(BufferId, SliceMut<'_>)],
     ) -> Result<(), RunError> {
-        let (launcher, own, flight) = (&mut self.launcher, &mut self.own, pending.flight);
+        let (launcher, memory, flight) = (&mut self.launcher, &mut self.memory, pending.flight);
         if pending.launched > 0 {
-            own.queues.iter_mut().for_each(Queue::forget_stamps);
+            memory.queues.iter_mut().for_each(Queue::forget_stamps);
             launcher.wait(flight, |flight| &flight.told)?;
         }
         let pass = &launcher.pass;
@@ -241,7 +255,7 @@ impl Megakernel {
             aborted |= words.aborted;
             missed += words.missed;
             if i + 1 == pending.launched && !aborted {
-                for (queue, &stamp) in own.queues.iter_mut().zip(&words.stamps) {
+                for (queue, &stamp) in memory.queues.iter_mut().zip(&words.stamps) {
                     queue.stamp = stamp;
                 }
             }
@@ -266,9 +280,14 @@ impl Megakernel {
             .set(words.rounds.iter().sum(), words.waiting);
         let device_ns = host.timer.elapsed_ns()?;
         let each_ns = device_ns / pending.launched as u64;
-        own.cluster = worth_a_cluster(words.fitting, each_ns, pass.slots(), own.clustered);
-        own.read(launcher, &words, &pending, (results, in_outs))?;
-        own.left = Some(Left {
+        self.last.cluster = worth_a_cluster(
+            words.fitting,
+            each_ns,
+            pass.slots(),
+            self.settings.clustered,
+        );
+        memory.read(launcher, &words, &pending, (results, in_outs))?;
+        self.last.left = Some(Left {
             homes: words.homes,
             set: pending.set,
         });
@@ -276,58 +295,6 @@ impl Megakernel {
         results.report.wall_ns = wall_ns.unwrap_or(u64::MAX);
         results.report.device_ns = Some(device_ns);
         results.report.route = launcher.pass.route();
-        own.missed(&launcher.pass, missed)
-    }
-}
-
-impl Own {
-    /// How many CTAs the next run has, and how many a cluster, on a device with `slots` multiprocessors.
-    fn grid(&self, slots: u32) -> (u32, u32) {
-        match self.cluster {
-            Some(i) if self.clustered[i] > 0 && self.ctas == slots => {
-                (self.clustered[i], CLUSTERS[i].0)
-            }
-            _ => (self.ctas, 1),
-        }
-    }
-}
-
-/// What such a round takes.
-const CLUSTER_ROUND_NS: u64 = 2_700;
-
-/// The clusters that are worth the multiprocessors that they leave out, where `fitting` rounds of the last run fitted
-/// into one.
-fn worth_a_cluster(
-    fitting: u64,
-    device_ns: u64,
-    ctas: u32,
-    clustered: [u32; CLUSTERS.len()],
-) -> Option<usize> {
-    let others = device_ns.saturating_sub(fitting * CLUSTER_ROUND_NS);
-    let gain = |i: usize| {
-        let left_out = u64::from(ctas.saturating_sub(clustered[i]));
-        // Half of it waits for memory or for others, however many CTAs there are.
-        let lost = others * left_out / u64::from(ctas.max(1)) / 2;
-        (clustered[i] > 0).then(|| (fitting * CLUSTERS[i].1).saturating_sub(lost))
-    };
-    let gains = (0..CLUSTERS.len()).filter_map(|i| Some((gain(i)?, i)));
-    gains.max().filter(|&(gain, _)| gain > 0).map(|(_, i)| i)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clusters_are_as_large_as_is_worth_the_ctas_that_they_leave_out() {
-        let worth = |fitting, ns| worth_a_cluster(fitting, ns, 132, [112, 120]);
-        // Nothing but narrow rounds; half of the time; a little of it; rounds that no cluster holds.
-        assert_eq!(worth(1_998, 5_500_000), Some(0));
-        assert_eq!(worth(1_874, 10_900_000), Some(1));
-        assert_eq!(worth(1_998, 40_000_000), None);
-        assert_eq!(worth(0, 2_000_000), None);
-        // A device without the larger ones, and one without any.
-        assert_eq!(worth_a_cluster(1_998, 5_500_000, 132, [0, 120]), Some(1));
-        assert_eq!(worth_a_cluster(1_998, 5_500_000, 132, [0, 0]), None);
+        memory.missed(&launcher.pass, missed)
     }
 }

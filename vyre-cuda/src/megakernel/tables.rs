@@ -1,10 +1,10 @@
 //! The tables of a run: where everything of a state lies ([`Places`]), and the image that tells the megakernel.
 
+use super::arena::AT_ONCE;
 use super::graph::Graph;
-use super::memory::Own;
+use super::memory::SessionMemory;
 use super::pass::Pass;
 use super::record::fields_of;
-use super::shared::AT_ONCE;
 use crate::abi;
 use crate::buffer::Memory;
 use crate::image::{Control, FRONTIER_CONTROL_BYTES, Layout, Ranges, Run, Turn, records_of};
@@ -28,6 +28,18 @@ pub(super) struct Places {
     pub(super) progress: u64,
 }
 
+/// A single run on a session's memory.
+pub(super) struct OneRun {
+    /// Whose inputs it has.
+    pub(super) set: usize,
+    /// As of [`Places`].
+    pub(super) fresh_stamps: bool,
+    /// By wave that may pull.
+    pub(super) turns: Vec<Option<Turn>>,
+    /// Where the host looks for how far it is, or 0.
+    pub(super) progress: u64,
+}
+
 /// Addresses of a frontier or list.
 #[derive(Clone)]
 pub(super) struct QueuePlace {
@@ -41,34 +53,40 @@ pub(super) struct QueuePlace {
     fields: Vec<u64>,
 }
 
-impl Own {
-    /// Where everything of a single run is, with the inputs of one set. `progress`: where the host looks for it, or 0.
-    pub(super) fn places(
-        &self,
-        pass: &Pass,
-        shapes: &[Shape],
-        (set, fresh_stamps, progress): (usize, bool, u64),
-    ) -> Places {
-        let program = &pass.program;
-        let slab = self.image.address() + pass.layout.tables_bytes().next_multiple_of(ALIGN);
-        let shared = self.needs.shared.as_ref();
+impl SessionMemory {
+    /// Where the buffers of a single run are, with the inputs of one set.
+    pub(super) fn buffer_places(&self, pass: &Pass, set: usize) -> Vec<u64> {
+        let slab = self.slab(pass);
         let arena = self.arena.as_ref().map_or(0, Memory::address);
-        let buffers = (0..self.buffers.len())
-            .map(|i| match (self.needs.packed[i], shared) {
+        (0..self.buffers.len())
+            .map(|i| match (self.needs.packed[i], &self.needs.arena) {
                 (Some(at), _) => slab + at,
-                (None, Some(shared)) if program.buffers[i].role == Role::Scratch => {
-                    shared.buffers[i].map_or(0, |(at, _)| arena + at)
+                (None, Some(plan)) if pass.program.buffers[i].role == Role::Scratch => {
+                    plan.buffers[i].map_or(0, |(at, _)| arena + at)
                 }
                 (None, _) => self.input_of(i, set).address(),
             })
-            .collect();
+            .collect()
+    }
+
+    /// Control words and small results, behind the tables.
+    fn slab(&self, pass: &Pass) -> u64 {
+        self.image.address() + pass.layout.tables_bytes().next_multiple_of(ALIGN)
+    }
+
+    /// Where everything of a single run is.
+    pub(super) fn places(&self, pass: &Pass, shapes: &[Shape], run: OneRun) -> Places {
+        let program = &pass.program;
+        let slab = self.slab(pass);
+        let plan = self.needs.arena.as_ref();
+        let arena = self.arena.as_ref().map_or(0, Memory::address);
         let queues = self.queues.iter().zip(shapes).enumerate();
         let queues = queues.map(|(i, (queue, shape))| {
             let stamps = queue.stamps.as_ref().map_or(0, Memory::address);
             let at = match &queue.memory {
                 Some(memory) => memory.address(),
                 None => {
-                    let place = shared.and_then(|s| *s.frontiers.get(i)?);
+                    let place = plan.and_then(|plan| *plan.frontiers.get(i)?);
                     place.map_or(0, |(at, _)| arena + at)
                 }
             };
@@ -77,12 +95,12 @@ impl Own {
         });
         Places {
             control: slab,
-            buffers,
+            buffers: self.buffer_places(pass, run.set),
             fillings: self.needs.fillings(),
             queues: queues.collect(),
-            fresh_stamps,
-            turns: self.turns(&pass.layout),
-            progress,
+            fresh_stamps: run.fresh_stamps,
+            turns: run.turns,
+            progress: run.progress,
         }
     }
 

@@ -1,12 +1,13 @@
 //! Another topology for a session, of which only what differs is uploaded, and the topology as others take it.
 
 use super::Megakernel;
+use super::arena::Manner;
 use super::graph::{
     Graph, PartitionMemory, average_degrees, csr_bytes, found_in, partitions_bytes, partitions_of,
     up,
 };
-use super::memory::{Needs, Queue, clustered, room_for};
-use super::shared::Manner;
+use super::memory::{Needs, Queue, room_for};
+use super::settings::clustered;
 use super::upload::check_topology;
 use crate::buffer::slice_bytes;
 use crate::device::DeviceError;
@@ -30,25 +31,29 @@ impl Megakernel {
         check_topology(&program, &sizes, topology)?;
         let degrees = average_degrees(csrs.iter().copied());
         let of = (&*program, allocation);
-        let layout = Layout::new(of, device.room(), &degrees, self.items_per_lane)
-            .map_err(|e| RunError::Backend(e.to_string()))?;
+        let layout = Layout::new(
+            of,
+            device.interpreter().room(),
+            &degrees,
+            self.settings.items_per_lane,
+        )
+        .map_err(|e| RunError::Backend(e.to_string()))?;
         let found = found_in(&program, &csrs);
         let manner = Manner {
             allocation,
-            batch: false,
-            pack_up_to_bytes: self.own.pack_up_to_bytes,
+            packing: self.settings.packing(),
             before: None,
         };
         let needs = Needs::new(&program, (&sizes, &found), manner)?;
         let differs: Vec<bool> = csrs
             .iter()
-            .zip(&self.own.graphs)
+            .zip(&self.memory.graphs)
             .map(|(csr, graph)| graph.differs(csr))
             .collect::<Result<_, _>>()?;
         let graphs = csrs.iter().zip(&differs).filter(|(_, d)| **d);
         let graphs = graphs.map(|(g, _)| csr_bytes(g) + 2 * ALIGN);
         // Those of another shape are made anew.
-        let differ: Vec<bool> = (needs.shapes.iter().zip(&self.own.queues))
+        let differ: Vec<bool> = (needs.shapes.iter().zip(&self.memory.queues))
             .map(|(shape, queue)| *shape != queue.shape)
             .collect();
         let queues = (0..differ.len()).filter(|&i| differ[i]);
@@ -61,10 +66,10 @@ impl Megakernel {
         room_for(&device, "the update", more)?;
         // What finds out about a graph still reads it.
         device.synchronize()?;
-        self.own.left = None;
+        self.last.left = None;
 
         let mut uploaded = 0;
-        for ((graph, csr), differs) in self.own.graphs.iter_mut().zip(&csrs).zip(differs) {
+        for ((graph, csr), differs) in self.memory.graphs.iter_mut().zip(&csrs).zip(differs) {
             if differs {
                 uploaded += csr_bytes(csr);
                 *graph = Graph::new(&device, csr)?;
@@ -72,18 +77,18 @@ impl Megakernel {
         }
         for i in (0..differ.len()).filter(|&i| differ[i]) {
             let own = needs.own_queue_bytes(&program, i);
-            self.own.queues[i] = Queue::new(&device, needs.shapes[i].clone(), own)?;
+            self.memory.queues[i] = Queue::new(&device, needs.shapes[i].clone(), own)?;
             self.launcher.counts.allocations += u64::from(own.is_some());
         }
-        self.own.partitions = PartitionMemory::upload(&device, &partitions)?;
+        self.memory.partitions = PartitionMemory::upload(&device, &partitions)?;
         self.lay(layout)?;
-        self.own.found = found;
-        self.own.sizes = sizes;
+        self.memory.found = found;
+        self.memory.sizes = sizes;
         self.launcher.drop_records();
         let (pass, counts) = (&self.launcher.pass, &mut self.launcher.counts);
-        self.own.take(pass, counts, needs)?;
+        self.memory.take(pass, counts, needs)?;
         for (id, column) in &topology.columns {
-            let memory = self.own.memory_of(id.index());
+            let memory = self.memory.memory_of(id.index());
             let bytes = slice_bytes(column);
             if !memory.holds(bytes)? {
                 uploaded += bytes.len() as u64;
@@ -102,7 +107,7 @@ impl Megakernel {
         borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         let graphs = self
-            .own
+            .memory
             .graphs
             .iter()
             .zip(&self.launcher.pass.program.topologies);
@@ -115,8 +120,12 @@ impl Megakernel {
         let columns = buffers.filter(|(_, buffer)| buffer.role == Role::Topology);
         let columns: Vec<(BufferId, Column)> = columns
             .map(|(i, buffer)| {
-                let len = self.own.sizes.resolve(program, buffer.extent).unwrap_or(0);
-                let column = self.own.memory_of(i).read(buffer.scalar, len)?;
+                let len = self
+                    .memory
+                    .sizes
+                    .resolve(program, buffer.extent)
+                    .unwrap_or(0);
+                let column = self.memory.memory_of(i).read(buffer.scalar, len)?;
                 Ok((BufferId(i as u16), column))
             })
             .collect::<Result<_, RunError>>()?;
@@ -130,15 +139,20 @@ impl Megakernel {
     /// Has lanes take `items_per_lane` items at a time, at most.
     pub(super) fn take_items(&mut self, items_per_lane: u32) -> Result<(), RunError> {
         let items_per_lane = items_per_lane.clamp(1, ITEMS_PER_LANE);
-        if items_per_lane != self.items_per_lane {
-            let degrees = self.own.graphs.iter().map(Graph::average_degree);
+        if items_per_lane != self.settings.items_per_lane {
+            let degrees = self.memory.graphs.iter().map(Graph::average_degree);
             let degrees: Vec<f64> = degrees.collect();
             let pass = &self.launcher.pass;
             let of = (&*pass.program, pass.allocation);
-            let layout = Layout::new(of, pass.device.room(), &degrees, items_per_lane)
-                .map_err(|e| RunError::Backend(e.to_string()))?;
+            let layout = Layout::new(
+                of,
+                pass.device.interpreter().room(),
+                &degrees,
+                items_per_lane,
+            )
+            .map_err(|e| RunError::Backend(e.to_string()))?;
             self.lay(layout)?;
-            self.items_per_lane = items_per_lane;
+            self.settings.items_per_lane = items_per_lane;
         }
         Ok(())
     }
@@ -152,7 +166,7 @@ impl Megakernel {
         if words != pass.layout.device_words(counting) {
             pass.code.upload(0, &words)?;
         }
-        self.own.clustered = clustered(&pass.device, &layout)?;
+        self.settings.clustered = clustered(&pass.device, &layout)?;
         // A run that failed halfway may have left a launch of the module that goes.
         pass.device.synchronize()?;
         pass.take_layout(layout);

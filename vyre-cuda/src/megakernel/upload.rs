@@ -1,9 +1,10 @@
 //! What a run is given: arguments are checked and inputs go up, where that pays into a second set of them while the
 //! launch before is on the device.
 
+use super::arena::Packing;
 use super::graph::up;
 use super::launch::Launcher;
-use super::memory::{Ahead, Own};
+use super::memory::{Ahead, SessionMemory};
 use super::pass::Pass;
 use crate::buffer::{Event, Memory, Ring, slice_bytes};
 use crate::device::{Device, DeviceError};
@@ -23,21 +24,21 @@ pub(super) const PART_BYTES: usize = 1 << 20;
 /// Inputs from this size on are uploaded while the run before is on the device.
 const AHEAD_BYTES: u64 = 64 << 10;
 
-impl Own {
+impl SessionMemory {
     /// Checks the arguments, gives memory to what depends on them, uploads the inputs: beside the launch before, when a
     /// set of inputs is named that it does not use.
     pub(super) fn begin(
         &mut self,
         launcher: &mut Launcher,
         args: &Args<'_>,
-        set: Option<usize>,
+        (set, packing): (Option<usize>, Packing),
     ) -> Result<(), RunError> {
         let Launcher {
             pass, ring, counts, ..
         } = launcher;
         let device = &pass.device;
         self.sizes = check_args(&pass.program, &self.sizes, args)?;
-        let needs = self.needs(pass, &self.sizes, false)?;
+        let needs = self.needs(pass, &self.sizes, packing)?;
         self.take(pass, counts, needs)?;
         self.poison()?;
         let tables = pass.layout.tables_bytes().next_multiple_of(ALIGN);
@@ -86,7 +87,7 @@ impl Own {
     /// Makes a second set of the inputs, if these are worth it and there is room.
     pub(super) fn make_ahead(&mut self, pass: &Pass, args: &Args<'_>) -> Result<bool, RunError> {
         let inputs = args.inputs.iter().map(|(_, column)| column.bytes());
-        if !self.second_inputs || inputs.sum::<u64>() < AHEAD_BYTES {
+        if inputs.sum::<u64>() < AHEAD_BYTES {
             return Ok(false);
         }
         let Ok(sizes) = check_args(&pass.program, &self.sizes, args) else {

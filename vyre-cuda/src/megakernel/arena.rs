@@ -1,4 +1,4 @@
-//! Memory that scratch and frontiers share which never live at once ([`Shared`]), and how a state is laid out
+//! Memory that scratch and frontiers share which never live at once ([`ArenaPlan`]), and how a state is laid out
 //! ([`Manner`]).
 
 use vyre_core::plan::arena::{self, Arena, Filling, Temporary};
@@ -6,9 +6,9 @@ use vyre_core::plan::device::{ALIGN, Shape};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::vir0::module::{Program, Resource};
 
-/// One memory for temporaries.
+/// One memory for temporaries: where each lies in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Shared {
+pub(super) struct ArenaPlan {
     temporaries: Vec<Temporary>,
     arena: Arena,
     /// Where each begins in it and when it is filled; `None` of what no wave uses, and of buffers that are not scratch.
@@ -16,16 +16,22 @@ pub(super) struct Shared {
     pub(super) frontiers: Vec<Option<(u64, Filling)>>,
 }
 
+/// Which results are beside the control words, so that one copy brings all of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Packing {
+    /// Of a session's own runs: those up to this size.
+    UpTo(u64),
+    /// Of a batch's query, whose record has all of them. Its stamps are the state's, too, which begin anew.
+    All,
+}
+
 /// How a state's memory is laid out.
 #[derive(Clone, Copy)]
 pub(super) struct Manner<'a> {
     pub(super) allocation: Allocation,
-    /// Of a batch: stamps are the state's, which begin anew, and all results are in its record.
-    pub(super) batch: bool,
-    /// Results up to this size share a copy, otherwise.
-    pub(super) pack_up_to_bytes: u64,
-    /// What an earlier run shared, which stays where this one is of the same sizes.
-    pub(super) before: Option<&'a Shared>,
+    pub(super) packing: Packing,
+    /// That of an earlier run, which stays where this one is of the same sizes.
+    pub(super) before: Option<&'a ArenaPlan>,
 }
 
 /// What is filled before the first wave.
@@ -34,7 +40,7 @@ pub(super) const AT_ONCE: Filling = Filling {
     waits: true,
 };
 
-impl Shared {
+impl ArenaPlan {
     /// Places for a run with these bytes of buffers and shapes of frontiers. Stamps of unique frontiers are shared with
     /// the rest in a batch, whose queries start them anew each time; a session's runs count them up, so that none has
     /// to be set.
@@ -42,7 +48,7 @@ impl Shared {
         program: &Program,
         (buffers, shapes): (&[u64], &[Shape]),
         manner: Manner<'_>,
-    ) -> Shared {
+    ) -> ArenaPlan {
         let named = arena::temporaries(program);
         let temporaries = named.iter().map(|&(resource, first, last)| {
             let bytes = match resource {
@@ -50,9 +56,9 @@ impl Shared {
                 Resource::Frontier(f) => {
                     let shape = &shapes[f.index()];
                     shape.passing_bytes()
-                        + match manner.batch {
-                            true => shape.stamps_bytes(),
-                            false => 0,
+                        + match manner.packing {
+                            Packing::All => shape.stamps_bytes(),
+                            Packing::UpTo(_) => 0,
                         }
                 }
                 Resource::Topology(_) | Resource::List(_) | Resource::Reduction(_) => 0,
@@ -60,29 +66,29 @@ impl Shared {
             Temporary { bytes, first, last }
         });
         let temporaries: Vec<Temporary> = temporaries.collect();
-        let same = |before: &&Shared| before.temporaries == temporaries;
+        let same = |before: &&ArenaPlan| before.temporaries == temporaries;
         if let Some(same) = manner.before.filter(same) {
             return same.clone();
         }
         let arena = arena::pack(&temporaries, ALIGN);
         let fillings = arena.fillings(&temporaries);
-        let mut shared = Shared {
+        let mut plan = ArenaPlan {
             buffers: vec![None; program.buffers.len()],
             frontiers: vec![None; program.frontiers.len()],
-            ..Shared::default()
+            ..ArenaPlan::default()
         };
         for (i, (resource, ..)) in named.iter().enumerate() {
             let place = Some((arena.places[i], fillings[i]));
             match *resource {
-                Resource::Buffer(b) => shared.buffers[b.index()] = place,
-                Resource::Frontier(f) => shared.frontiers[f.index()] = place,
+                Resource::Buffer(b) => plan.buffers[b.index()] = place,
+                Resource::Frontier(f) => plan.frontiers[f.index()] = place,
                 Resource::Topology(_) | Resource::List(_) | Resource::Reduction(_) => {}
             }
         }
-        Shared {
+        ArenaPlan {
             temporaries,
             arena,
-            ..shared
+            ..plan
         }
     }
 
@@ -96,7 +102,7 @@ mod tests {
     //! Encoded images are run step by step on a memory that knows whose each word is. Nothing here asks the planner.
 
     use super::super::memory::Needs;
-    use super::super::sharing::Laid;
+    use super::super::per_cta::Laid;
     use super::super::tables::Tables;
     use super::*;
     use crate::abi::{self, step};
@@ -280,8 +286,7 @@ mod tests {
         };
         let manner = Manner {
             allocation,
-            batch: true,
-            pack_up_to_bytes: 0,
+            packing: Packing::All,
             before: None,
         };
         let needs = Needs::new(program, (sizes, &graphs), manner).expect("sizes are known");

@@ -4,12 +4,12 @@
 //! What a query leaves to be read, control words and results, is one record. Each launch has images, inputs and records
 //! of its own; what only the device needs is used in the launches' order.
 
+use super::arena::AT_ONCE;
 use super::graph::up;
-use super::launch::{Flight, Grid, Launch, Launcher, Records};
+use super::launch::{Flight, Launch, Launcher, Records, Work};
 use super::memory::Needs;
 use super::pass::Pass;
 use super::record::{Reader, Record, is_result, read_bytes};
-use super::shared::AT_ONCE;
 use super::tables::{Places, place};
 use super::upload::{PART_BYTES, ring_for};
 use crate::abi::{self, bytes_of};
@@ -37,7 +37,7 @@ const UNPACK_BYTES: usize = 256 << 10;
 const UNPACKERS: usize = 16;
 
 /// Queries that share a launch; at least one.
-pub(super) struct Sharing<'a, 'q, F> {
+pub(super) struct PerCta<'a, 'q, F> {
     pub(super) started: Instant,
     pub(super) queries: Vec<Query<'a, 'q>>,
     /// At most one a multiprocessor.
@@ -88,7 +88,7 @@ struct Bytes {
     records: u64,
 }
 
-impl<'a, 'q, F> Sharing<'a, 'q, F>
+impl<'a, 'q, F> PerCta<'a, 'q, F>
 where
     F: FnMut(&Pass, &mut [u8], &[Query<'a, 'q>], &[[u64; 3]]),
 {
@@ -218,7 +218,7 @@ where
     }
 }
 
-impl<'a, 'q, F> Launch for Sharing<'a, 'q, F>
+impl<'a, 'q, F> Launch for PerCta<'a, 'q, F>
 where
     F: FnMut(&Pass, &mut [u8], &[Query<'a, 'q>], &[[u64; 3]]),
 {
@@ -230,7 +230,7 @@ where
         1
     }
 
-    fn upload(&mut self, launcher: &mut Launcher, _nth: usize) -> Result<Option<Grid>, RunError> {
+    fn upload(&mut self, launcher: &mut Launcher, _nth: usize) -> Result<Option<Work>, RunError> {
         let bytes = self.bytes(&launcher.pass);
         launcher.grow(self.flight, &bytes)?;
         let Launcher {
@@ -286,7 +286,7 @@ where
             upload.end(Some(&memory.ready))?;
             memory.ready.hold(device.launches())?;
         }
-        Ok(Some(Grid {
+        Ok(Some(Work {
             image: head + bytes.images_at,
             batch: head,
             ctas: self.ctas,
@@ -445,23 +445,23 @@ impl Laid {
             *from += bytes;
             *from - bytes
         };
-        let arena = take(&mut slab_bytes, needs.shared_bytes());
+        let arena = take(&mut slab_bytes, needs.arena_bytes());
         let mut buffers = Vec::new();
         for (i, buffer) in program.buffers.iter().enumerate() {
             let bytes = up(needs.buffers[i]);
-            buffers.push(match (buffer.role, needs.packed[i], &needs.shared) {
+            buffers.push(match (buffer.role, needs.packed[i], &needs.arena) {
                 (Role::Topology, ..) => At::Topology,
                 (Role::Input, ..) => At::Input(take(&mut input_bytes, bytes)),
                 (_, Some(at), _) => At::Record(at),
-                (Role::Scratch, None, Some(shared)) => {
-                    At::Slab(arena + shared.buffers[i].map_or(0, |(at, _)| at))
+                (Role::Scratch, None, Some(plan)) => {
+                    At::Slab(arena + plan.buffers[i].map_or(0, |(at, _)| at))
                 }
                 // Of a result without elements, too.
                 (_, None, _) => At::Slab(take(&mut slab_bytes, bytes)),
             });
         }
         let queues = needs.shapes.iter().enumerate().map(|(i, shape)| {
-            match needs.shared.as_ref().and_then(|s| s.frontiers.get(i)) {
+            match needs.arena.as_ref().and_then(|plan| plan.frontiers.get(i)) {
                 Some(place) => place.map_or((arena, None), |(at, f)| (arena + at, Some(f))),
                 None => {
                     let own = needs.own_queue_bytes(program, i).unwrap_or(0);
