@@ -4,6 +4,7 @@
 //! uniforms lie, what every barrier has to settle. [`Layout::encode`] writes the tables of one run. Everything here is
 //! pure, so it is tested without a GPU.
 
+mod form;
 mod known;
 mod rounds;
 mod run;
@@ -12,22 +13,22 @@ mod schedule;
 pub(crate) mod tests;
 mod words;
 
+pub(crate) use form::ITEMS_PER_LANE;
 pub(crate) use rounds::General;
 pub(crate) use run::{Control, Ranges, Run, Turn, words_of};
 
 use crate::abi::{self, NONE};
-use crate::map::{self, MapCode};
-use crate::neighbor_loop;
-use crate::quick::{self, Quick, QuickWord};
-use crate::tile;
+use crate::quick::{self, QuickWord};
+use form::{Form, barriers_order};
 use run::value_of;
 use thiserror::Error;
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::vir0::flow::{Rows, live_in, op, rows_of, uses, writes};
-use vyre_core::vir0::isa::{Faults, Imm, Op, Slot, Word};
-use vyre_core::vir0::module::{Domain, FixpointId, Kernel, Program, ReduceOp, Role, TopologyId};
+use vyre_core::vir0::flow::effect;
+use vyre_core::vir0::isa::Effect;
+use vyre_core::vir0::module::{
+    Domain, FixpointId, Kernel, Program, ReduceOp, Resource, TopologyId,
+};
 use vyre_core::vir0::scalar::Scalar;
-use words::device_code;
 
 /// Why a pass cannot run in the megakernel.
 #[derive(Clone, Error, PartialEq, Eq)]
@@ -57,8 +58,6 @@ pub(crate) struct Room {
 const QUICK_ROWS_BYTES: u32 = 64 * 1024;
 /// Shared memory that goes to registers at most, so that some is left for the L1 cache.
 const REGISTER_BYTES: u32 = 160 * 1024;
-/// Items that a lane takes at a time, at most.
-pub(crate) const ITEMS_PER_LANE: u32 = 4;
 /// Words of quick code at most, and the bytes of one.
 const QUICK_WORDS: usize = 1024;
 const QUICK_BYTES: u32 = 16;
@@ -75,8 +74,8 @@ pub(crate) const FRONTIER_CONTROL_BYTES: u64 = 9 * 128;
 /// What does not change between the runs of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// Code of all kernels, each followed by a word that is fetched but never run.
-    pub(crate) code: Vec<Word>,
+    /// By kernel, what it is on the device, and what the device reads of that.
+    pub(crate) forms: Vec<Form>,
     pub(crate) kernels: Vec<abi::Kernel>,
     waves: Vec<abi::Wave>,
     fixpoints: Vec<abi::Fixpoint>,
@@ -92,14 +91,7 @@ pub(crate) struct Layout {
     pub(crate) shared_bytes: u32,
     /// The topology that a frontier's items carry edge ranges of.
     pub(crate) swept_with: Vec<Option<u32>>,
-    /// By wave, the topology whose long edge ranges its neighbour loop meets.
-    pub(crate) ranges_of: Vec<Option<u16>>,
-    /// Words of the code that stand for lifted loops whose turns are steps.
-    lifted: Vec<usize>,
-    /// By kernel, its code as a map.
-    maps: Vec<Option<MapCode>>,
-    /// By wave, the code of its narrow rounds; and that code, as far as it was taken.
-    quick: Vec<Option<Quick>>,
+    /// The code of the narrow rounds that are taken.
     quick_code: Vec<QuickWord>,
     /// Waves that may pull.
     pub(crate) pulls: Vec<Pulling>,
@@ -119,55 +111,6 @@ pub(crate) struct Pulling {
     entry: abi::Pull,
 }
 
-/// What barriers between narrow rounds of a kernel have to order: its stores, and its plain loads of what may change.
-/// Exchanges happen where all see them, and those whose results are needed have come back. Others a compiler may send off
-/// without waiting, so they count as stores.
-fn barriers_order(program: &Program, kernel: &Kernel) -> u32 {
-    let (live, needed) = (live_in(&kernel.code), needed(&kernel.code));
-    let of = |(pc, word): (usize, &Word)| match op(word) {
-        Op::St8 | Op::St32 | Op::AtomSt32 | Op::St64 | Op::AtomSt64 => abi::QUICK_WRITES,
-        Op::Ld8 | Op::Ld32 | Op::Ld64 => match program.buffers[usize::from(word.resource())].role {
-            Role::Topology | Role::Input => 0,
-            Role::Output | Role::Scratch | Role::InOut => abi::QUICK_READS,
-        },
-        op if matches!(op.row().d, Slot::OptW | Slot::OptD) => {
-            let result = rows_of(op.row().d, word.d);
-            match result.meets(live[pc + 1]) && result.meets(needed) {
-                true => 0,
-                false => abi::QUICK_WRITES,
-            }
-        }
-        _ => 0,
-    };
-    kernel
-        .code
-        .iter()
-        .enumerate()
-        .map(of)
-        .fold(0, |all, of| all | of)
-}
-
-/// Rows of which some word needs a value: one that does more than write rows, or whose own result is needed.
-fn needed(code: &[Word]) -> Rows {
-    let does_more = |word: &Word| {
-        let row = op(word).row();
-        let names = matches!(row.imm, Imm::Resource(_) | Imm::ResourceThird(_));
-        names || row.d == Slot::N || row.faults != Faults::No
-    };
-    let mut all = Rows::NONE;
-    loop {
-        let needs = |w: &&Word| does_more(w) || writes(w).meets(all);
-        let more = code
-            .iter()
-            .filter(needs)
-            .fold(all, |rows, w| rows.or(uses(w)));
-        if more == all {
-            return all;
-        }
-        all = more;
-    }
-}
-
 impl Layout {
     /// Lays a verified program out for a device. `degree`: average out-degree of each
     /// topology; `items_per_lane`: of a tile, at most.
@@ -178,7 +121,7 @@ impl Layout {
         items_per_lane: u32,
     ) -> Result<Layout, ImageError> {
         let mut layout = Layout {
-            code: Vec::new(),
+            forms: Vec::new(),
             kernels: Vec::new(),
             waves: Vec::new(),
             fixpoints: Vec::new(),
@@ -189,10 +132,6 @@ impl Layout {
             head: abi::Image::default(),
             shared_bytes: 0,
             swept_with: vec![None; program.frontiers.len()],
-            ranges_of: Vec::new(),
-            lifted: Vec::new(),
-            maps: Vec::new(),
-            quick: Vec::new(),
             quick_code: Vec::new(),
             pulls: Vec::new(),
             rounds: Vec::new(),
@@ -203,8 +142,8 @@ impl Layout {
                 layout.swept_with[f.index()].get_or_insert(t.0.into());
             }
         }
-        for kernel in &program.kernels {
-            layout.kernel(program, kernel);
+        for id in 0..program.kernels.len() {
+            layout.kernel(program, id);
         }
         for wave in &program.waves {
             let topology = wave.domain.topology().map_or(NONE, |t| t.0.into());
@@ -236,62 +175,10 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Words and row use of one kernel; registers and uniforms are placed later.
-    fn kernel(&mut self, program: &Program, kernel: &Kernel) {
-        let is_wave = self.kernels.len() < program.waves.len();
-        // Each has as many consecutive accumulators as hold its words.
-        let mut reductions = Vec::new();
-        for word in &kernel.code {
-            let id = u32::from(word.resource());
-            if matches!(op(word), Op::Reduce32 | Op::Reduce64) && !reductions.contains(&id) {
-                let words = words_of(&program.reductions[id as usize]);
-                reductions.extend((0..words.div_ceil(32)).map(|_| id));
-            }
-        }
-        let faults = kernel.code.iter().any(|w| op(w).row().faults != Faults::No);
-        let (mut rows, mut item_row) = (u32::from(kernel.rows).max(1), NONE);
-        if is_wave && faults {
-            // An item with fields is named by the first of them, which the kernel may not use.
-            let domain = program.waves[self.kernels.len()].domain;
-            let records = !domain.fields(program).is_empty();
-            item_row = match kernel.item.index {
-                Some(row) if !records && !kernel.code.iter().any(|w| writes(w).has(row)) => {
-                    row.into()
-                }
-                _ => {
-                    rows += 1;
-                    rows - 1
-                }
-            };
-        }
-        let narrow = match program.waves.get(self.kernels.len()).map(|w| w.domain) {
-            Some(Domain::EdgesFrom(_, f)) => {
-                quick::of_kernel(kernel, rows, item_row, f.0, |other| {
-                    let owner = |f: usize| program.frontiers[f].owner;
-                    let other = usize::from(other);
-                    owner(other) != owner(f.index()) && program.frontiers[other].unique
-                })
-            }
-            _ => None,
-        };
-        if is_wave {
-            self.quick.push(narrow);
-        }
-        let lift = neighbor_loop::of_wave(program, self.kernels.len(), rows);
-        rows += lift.as_ref().map_or(0, |l| l.rows);
-        let mut code = device_code(program, kernel, &reductions);
-        let tile = (is_wave && lift.is_none())
-            .then(|| tile::of_kernel(kernel, &code, rows, most_rows(rows)))
-            .flatten()
-            .unwrap_or_default();
-        rows = rows.max(tile.rows);
-        let ahead = if is_wave {
-            own_loads(kernel)
-        } else {
-            Vec::new()
-        };
-        let map = if is_wave { map::find(kernel) } else { None };
-        let map_buffers = map.as_ref().map_or(&[][..], |s| &s.buffers);
+    /// The form of one kernel; registers and uniforms are placed later.
+    fn kernel(&mut self, program: &Program, id: usize) {
+        let (kernel, form) = (&program.kernels[id], Form::new(program, id));
+        let map_buffers = form.map.as_ref().map_or(&[][..], |s| &s.buffers);
         let row = |r: Option<u8>| r.map_or(NONE, u32::from);
         let dynamic: Vec<u32> = (0u32..)
             .zip(&kernel.uniforms)
@@ -299,66 +186,35 @@ impl Layout {
             .map(|(slot, _)| slot)
             .collect();
         let described = abi::Kernel {
-            code: self.code.len() as u32,
+            code: self.words() as u32,
             words: kernel.code.len() as u32,
-            rows,
+            rows: form.rows,
             index_row: row(kernel.item.index),
             src_row: row(kernel.item.src),
             dst_row: row(kernel.item.dst),
-            item_row,
+            item_row: form.item_row,
             value_count: kernel.uniforms.len() as u32,
-            reduction_count: reductions.len() as u32,
-            reductions: self.list(&reductions),
+            reduction_count: form.reductions.len() as u32,
+            reductions: self.list(&form.reductions),
             dynamic_count: dynamic.len() as u32,
             dynamic: self.list(&dynamic),
             fields: self.list(&kernel.item.fields.map(row)),
-            neighbors: lift.as_ref().map_or(0, |_| kernel.code.len() as u32 + 1),
-            ahead_count: ahead.len() as u32 / 2,
-            ahead: self.list(&ahead),
+            neighbors: form.neighbors,
+            ahead_count: form.ahead.len() as u32 / 2,
+            ahead: self.list(&form.ahead),
             stream_buffer_count: map_buffers.len() as u32,
             stream_buffers: self.list(map_buffers),
-            // After the word that follows the kernel's own.
-            tile: if tile.code.is_empty() {
-                0
-            } else {
-                kernel.code.len() as u32 + 1
-            },
-            origins: self.list(&tile.origins),
+            tile: form.tile,
+            origins: self.list(&form.origins),
             ..Default::default()
         };
         self.kernels.push(described);
-        self.maps.push(map);
-        code.push(Word {
-            op: Op::Ret as u8,
-            ..Word::default()
-        });
-        let at = code.len() as u32;
-        code.extend(tile.code.iter().map(|word| {
-            let moves = Op::from_code(word.op).is_some_and(|op| op.row().imm == Imm::Target);
-            let imm = word.imm + if moves { at } else { 0 };
-            Word { imm, ..*word }
-        }));
-        if let Some(lift) = &lift {
-            if kernel.code[lift.at].counts() {
-                self.lifted.push(self.code.len() + lift.at);
-            }
-            let body = code.len() + neighbor_loop::BODY;
-            code[lift.at] = Word {
-                imm: lift.word.imm | body as u32,
-                ..lift.word
-            };
-            code.extend(&lift.code);
-            // Its own first word, where parts of ranges start, counts from the kernel's start, too.
-            let first = &mut code[body - neighbor_loop::BODY].imm;
-            *first = *first & !0xffff | body as u32;
-        }
-        if is_wave {
-            self.ranges_of.push(lift.and_then(|l| l.topology));
-        }
-        self.code.extend(code);
-        if self.code.len() % 2 == 1 {
-            self.code.push(Word::default());
-        }
+        self.forms.push(form);
+    }
+
+    /// Words of all kernels.
+    fn words(&self) -> usize {
+        self.forms.iter().map(|form| form.words.len()).sum()
     }
 
     /// By accumulator of a kernel, its reduction: one for each 32 words of it.
@@ -385,7 +241,7 @@ impl Layout {
             let wave = self.steps[i - 1].id as usize;
             let kernel = self.waves[wave].kernel as usize;
             let room = QUICK_WORDS.saturating_sub(self.quick_code.len());
-            let quick = self.quick[kernel].as_ref();
+            let quick = self.forms[kernel].quick.as_ref();
             let quick = quick.filter(|q| own && q.code.len() <= room).cloned();
             let Some(quick) = quick else {
                 self.steps[i].plain =
@@ -477,13 +333,10 @@ impl Layout {
             }
         }
         let mut rows = 0;
-        for (kernel, quick) in self.kernels.iter_mut().zip(&self.quick) {
-            if kernel.quick_fill_count != 0
-                && let Some(quick) = quick
-            {
-                kernel.quick_rows = quick.rows;
-                rows += quick.rows;
-            }
+        for (kernel, form) in self.kernels.iter_mut().zip(&self.forms) {
+            let taken = form.quick.as_ref().filter(|_| kernel.quick_fill_count != 0);
+            kernel.quick_rows = taken.map_or(0, |quick| quick.rows);
+            rows += kernel.quick_rows;
         }
         let fits = |&warps: &u32| room.clusters && rows * 128 * warps <= QUICK_ROWS_BYTES;
         let warps = [abi::CLUSTER_WARPS, abi::CLUSTER_WARPS / 2]
@@ -496,12 +349,13 @@ impl Layout {
             at += kernel.quick_rows * 128 * warps;
         }
         quick::place(&mut self.quick_code, self.head.buffers);
+        let mut words = self.words();
         let head = &mut self.head;
         let partials = self.kernels.iter().map(|k| k.reduction_count).max();
         head.partials_shared = at;
         at += partials.unwrap_or(0) * abi::WARPS * 8;
         head.stash_shared = at;
-        let pushes = |k: &Kernel| k.code.iter().any(|w| op(w) == Op::Push);
+        let pushes = |k: &Kernel| k.code.iter().any(|w| effect(w) == Effect::Push);
         let mut waves = program.waves.iter().zip(&self.waves);
         let many = waves.any(|(wave, described)| {
             matches!(wave.domain, Domain::EdgesFrom(..)) && described.narrow >= abi::MORE_ITEMS
@@ -513,12 +367,11 @@ impl Layout {
         at += abi::WARPS * head.stash_bytes;
         at = at.next_multiple_of(128);
         let quick = self.quick_code.len() as u32 * QUICK_BYTES;
-        let mut words = self.code.len();
         let most = words + MAP_WORDS;
-        for (kernel, map) in self.kernels.iter_mut().zip(&mut self.maps) {
+        for (kernel, form) in self.kernels.iter_mut().zip(&mut self.forms) {
             kernel.stream = words as u32;
-            map.take_if(|s| words + s.code.len() > most);
-            words += map.as_ref().map_or(0, |s| s.code.len());
+            form.map.take_if(|s| words + s.code.len() > most);
+            words += form.map.as_ref().map_or(0, |s| s.code.len());
         }
         // Maps fetch a word more, too.
         words += 1;
@@ -537,43 +390,24 @@ impl Layout {
         at = at.next_multiple_of(128);
         head.registers_shared = at;
 
-        // Registers: as many items a lane as fit with every warp working, otherwise fewer warps.
+        // Registers.
         let most = available.saturating_sub(at).min(REGISTER_BYTES);
+        let waves = program.waves.len();
         let mut used = 0;
-        for (i, kernel) in self.kernels.iter_mut().enumerate() {
-            let accumulators = kernel.reduction_count * 256;
-            let bytes = |k: u32| kernel.rows * k * 128 + accumulators;
-            let frames = program.kernels[i].frames;
-            let fits = |k: u32| {
-                k <= items_per_lane && u32::from(frames) * k <= 64 && bytes(k) * abi::WARPS <= most
-            };
-            let k = [ITEMS_PER_LANE, 2]
-                .into_iter()
-                .find(|&k| fits(k))
-                .unwrap_or(1);
-            let k = if i < program.waves.len() { k } else { 1 };
-            let warps = (most / bytes(k)).min(abi::WARPS);
-            if warps == 0 {
-                return Err(ImageError::Shared {
-                    needed: at + bytes(k),
-                    available,
-                });
-            }
-            kernel.k = k;
-            kernel.warps = warps;
-            // What is left of a map, less than a tile of it, runs in the same place.
-            let map = self.maps[i].as_ref().filter(|_| warps == abi::WARPS);
-            let as_map = |s: &MapCode, k: u32| bytes(1).max(s.rows * k * 128);
-            kernel.stream_k = (map::ITEMS.into_iter())
-                .find(|&k| map.is_some_and(|s| as_map(s, k) * abi::WARPS <= most))
-                .unwrap_or(0);
-            kernel.warp_bytes = match map {
-                Some(s) => bytes(k).max(as_map(s, kernel.stream_k)),
-                None => bytes(k),
-            };
-            kernel.accumulators = kernel.rows * k * 128;
-            let warps = if i < program.waves.len() { warps } else { 1 };
-            used = used.max(kernel.warp_bytes * warps);
+        for (i, (kernel, form)) in self.kernels.iter_mut().zip(&self.forms).enumerate() {
+            let items = if i < waves { items_per_lane } else { 1 };
+            let shares = form.shares(program.kernels[i].frames, items, most);
+            let shares = shares.map_err(|bytes| ImageError::Shared {
+                needed: at + bytes,
+                available,
+            })?;
+            kernel.k = shares.items;
+            kernel.stream_k = shares.map_items;
+            kernel.warps = shares.warps;
+            kernel.warp_bytes = shares.warp_bytes;
+            kernel.accumulators = form.accumulators(shares.items);
+            let warps = if i < waves { shares.warps } else { 1 };
+            used = used.max(shares.warp_bytes * warps);
         }
         self.shared_bytes = at + used;
         Ok(())
@@ -587,7 +421,7 @@ impl Layout {
     /// Whether sweeps of a kernel go by its map in the pass's own module, too. What has few words waits for memory, and
     /// a map has more items on their way.
     pub(crate) fn stays_map(&self, kernel: usize) -> bool {
-        let map = self.maps[kernel].as_ref();
+        let map = self.forms[kernel].map.as_ref();
         self.kernels[kernel].stream_k != 0 && map.is_some_and(|m| m.code.len() <= SHORT_MAP)
     }
 
@@ -604,6 +438,16 @@ impl Layout {
         32 * self.kernels[self.waves[wave].kernel as usize].k
     }
 
+    /// Waves of the pass.
+    pub(crate) fn wave_count(&self) -> usize {
+        self.waves.len()
+    }
+
+    /// The topology whose long edge ranges a wave's neighbour loop meets.
+    pub(crate) fn ranges_of(&self, wave: usize) -> Option<u16> {
+        self.forms[wave].ranges
+    }
+
     /// Size of [`Layout::device_words`].
     pub(crate) fn code_bytes(&self) -> u64 {
         self.head.code_bytes.into()
@@ -615,38 +459,18 @@ impl Layout {
     }
 }
 
-/// Rows that a kernel may have without its tiles getting smaller on a large GPU.
-fn most_rows(rows: u32) -> u32 {
-    let of = |items: u32| REGISTER_BYTES / (abi::WARPS * 128 * items);
-    let most = [ITEMS_PER_LANE, 2, 1].into_iter().map(of);
-    most.filter(|&most| rows <= most).min().unwrap_or(rows)
-}
-
-/// The buffers that a kernel loads the element of its item's number from, each with the size of one.
-fn own_loads(kernel: &Kernel) -> Vec<u32> {
-    let Some(index) = kernel.item.index else {
-        return Vec::new();
-    };
-    if kernel.code.iter().any(|w| writes(w).has(index)) {
-        return Vec::new();
-    }
-    let mut loads: Vec<u32> = Vec::new();
-    for word in kernel.code.iter().filter(|w| w.a == index) {
-        let sizes = [(Op::Ld8, 1), (Op::Ld32, 4), (Op::Ld64, 8)];
-        let Some(&(_, size)) = sizes.iter().find(|(load, _)| *load == op(word)) else {
-            continue;
-        };
-        let buffer = u32::from(word.resource());
-        if !loads.chunks(2).any(|l| l[0] == buffer) {
-            loads.extend([buffer, size]);
-        }
-    }
-    loads
-}
-
 /// The device's number of a list: after the frontiers.
 pub(crate) fn list_number(program: &Program, list: u16) -> u32 {
     program.frontiers.len() as u32 + u32::from(list)
+}
+
+/// The device's number of the frontier or list that this is, if it is one.
+pub(crate) fn queue_number(program: &Program, resource: Resource) -> Option<u32> {
+    match resource {
+        Resource::Frontier(f) => Some(f.0.into()),
+        Resource::List(l) => Some(list_number(program, l.0)),
+        Resource::Topology(_) | Resource::Buffer(_) | Resource::Reduction(_) => None,
+    }
 }
 
 /// Fields of the items that are not nodes: of frontiers, then of lists; with the device's number.

@@ -10,8 +10,8 @@
 //! so that the trap is the one that the plain loop raises.
 
 use crate::abi;
-use vyre_core::vir0::flow::{self, BlockKind, Rows, defs, live_in, op, uses};
-use vyre_core::vir0::isa::{IMM, Imm, MAX_ROWS, Op, Slot, UNIFORM_BASE, Word};
+use vyre_core::vir0::flow::{self, BlockKind, Rows, defs, effect, live_in, op, uses};
+use vyre_core::vir0::isa::{Effect, IMM, Imm, Kind, MAX_ROWS, Op, Slot, UNIFORM_BASE, Word};
 use vyre_core::vir0::module::{Agreement, Domain, Kernel, Program};
 
 /// A loop that can be lifted.
@@ -195,34 +195,22 @@ pub(crate) fn gathers(op: Op) -> bool {
     )
 }
 
-fn loads(op: Op) -> bool {
-    matches!(op, Op::Ld8 | Op::Ld32 | Op::Ld64)
-}
-
 /// Whether a word only makes a value, of its operands or of memory.
 fn is_straight(word: &Word) -> bool {
-    let op = op(word);
-    let row = op.row();
-    let asks = matches!(op, Op::CsrBegin | Op::CsrEnd | Op::CsrTarget);
-    let computes = matches!(row.imm, Imm::N | Imm::Literal | Imm::Third | Imm::Uniform);
-    matches!(row.d, Slot::W | Slot::D) && (computes || asks || loads(op))
+    let row = op(word).row();
+    let only_makes = match row.effect {
+        Effect::No | Effect::Load => true,
+        Effect::Ask => row.kind() == Some(Kind::Topology),
+        _ => false,
+    };
+    matches!(row.d, Slot::W | Slot::D) && only_makes
 }
 
 /// Whether the kernel leaves the buffers alone that the loop reads.
 fn stable(kernel: &Kernel, body: &[Word]) -> bool {
-    let changes = |word: &Word, buffer: u16| {
-        let op = op(word);
-        let names = matches!(op.row().imm, Imm::Resource(_) | Imm::ResourceThird(_));
-        let asks = matches!(op, Op::Len | Op::CsrBegin | Op::CsrEnd | Op::CsrTarget);
-        let others = matches!(
-            op,
-            Op::Push | Op::PushItem | Op::Append | Op::Reduce32 | Op::Reduce64
-        );
-        names && !asks && !others && !loads(op) && word.resource() == buffer
-    };
-    body.iter()
-        .filter(|w| loads(op(w)))
-        .all(|w| !kernel.code.iter().any(|other| changes(other, w.resource())))
+    let loads = body.iter().filter(|w| effect(w) == Effect::Load);
+    let mut read = loads.filter_map(|w| w.names());
+    read.all(|buffer| !kernel.code.iter().any(|w| w.changes(buffer)))
 }
 
 /// The topology whose `csr.begin` the loop's edges start from.

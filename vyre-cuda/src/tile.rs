@@ -14,9 +14,9 @@ use vyre_core::vir0::flow::{
     self, Block, BlockKind, Rows, defs, live_in, op, rows_of, uses, writes,
 };
 use vyre_core::vir0::isa::{
-    FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Op, Slot, UNIFORM_BASE, Word,
+    FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, Slot, UNIFORM_BASE, Word,
 };
-use vyre_core::vir0::module::Kernel;
+use vyre_core::vir0::module::{Kernel, Resource};
 
 /// Tile code of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -114,28 +114,11 @@ fn renamed(word: &Word, from: u8, wide: bool, to: u8) -> Option<Word> {
     Some(out)
 }
 
-/// Whether a word may change elements of this buffer.
-fn changes(word: &Word, buffer: u16) -> bool {
-    let named = matches!(
-        op(word).row().imm,
-        Imm::Resource(_) | Imm::ResourceThird(_) | Imm::Field(..)
-    );
-    let other = matches!(
-        op(word),
-        Op::Ld8
-            | Op::Ld32
-            | Op::Ld64
-            | Op::AtomLd32
-            | Op::AtomLd64
-            | Op::Len
-            | Op::CsrBegin
-            | Op::CsrEnd
-            | Op::CsrTarget
-            | Op::Push
-            | Op::Reduce32
-            | Op::Reduce64
-    );
-    named && !other && word.resource() == buffer
+/// The buffer that a word loads an element of 4 or 8 bytes from, and whether it has 8.
+fn loaded(word: &Word) -> Option<(Resource, bool)> {
+    let row = op(word).row();
+    let loads = row.effect.loads() && row.kind() != Some(Kind::Buffer8);
+    Some((word.names().filter(|_| loads)?, row.d == Slot::D))
 }
 
 impl Maker {
@@ -184,17 +167,14 @@ impl Maker {
         let of = |wide: bool| {
             (0..self.before.len())
                 .filter(|&pc| {
-                    let word = &self.before[pc];
-                    let loads = match op(word) {
-                        Op::Ld32 | Op::AtomLd32 => !wide,
-                        Op::Ld64 | Op::AtomLd64 => wide,
-                        _ => false,
+                    let Some((buffer, is_wide)) = loaded(&self.before[pc]) else {
+                        return false;
                     };
-                    loads
+                    is_wide == wide
                         && self.around(pc).count() <= 1
                         && self.depth(pc) == self.around(pc).count()
-                        && self.is_own(pc, word.a)
-                        && !(self.before[..pc].iter()).any(|w| changes(w, word.resource()))
+                        && self.is_own(pc, self.before[pc].a)
+                        && !self.before[..pc].iter().any(|w| w.changes(buffer))
                 })
                 .collect::<Vec<usize>>()
         };
@@ -413,7 +393,7 @@ impl Maker {
             ..Tile::default()
         };
         if let Some((first, load)) = self.loads.first() {
-            let wide = matches!(op(load), Op::Ld64 | Op::AtomLd64);
+            let wide = op(load).row().d == Slot::D;
             let count = self.loads.len() as u32 | u32::from(wide) << 8;
             tile.code.push(raw(abi::TILE_LOADS, 0, 0, count));
             tile.origins.push(*first as u32);

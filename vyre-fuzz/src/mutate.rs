@@ -607,25 +607,6 @@ fn resource(p: &Program, kind: Kind, choices: &mut Choices<'_>) -> Option<u16> {
     choices.pick(&found).copied()
 }
 
-/// What a word uses.
-pub(crate) fn used(word: Word) -> Option<Resource> {
-    let (Imm::Resource(kind) | Imm::ResourceThird(kind) | Imm::Field(kind, _)) =
-        Op::from_code(word.op)?.row().imm
-    else {
-        return None;
-    };
-    let id = word.resource();
-    Some(match kind {
-        Kind::Buffer8 | Kind::Buffer32 | Kind::Buffer64 | Kind::BufferOf(_) | Kind::Buffer => {
-            Resource::Buffer(BufferId(id))
-        }
-        Kind::Topology => Resource::Topology(TopologyId(id)),
-        Kind::Frontier | Kind::ItemFrontier => Resource::Frontier(FrontierId(id)),
-        Kind::List => Resource::List(ListId(id)),
-        Kind::Reduction32 | Kind::Reduction64 => Resource::Reduction(ReductionId(id)),
-    })
-}
-
 /// Makes good what follows from the code: targets of blocks, frames, sites, accesses, and who owns what.
 fn repair(p: &mut Program) {
     for kernel in &mut p.kernels {
@@ -646,7 +627,7 @@ fn repair(p: &mut Program) {
         p.sites.push(Site::default());
     }
     for (wave, kernel) in p.waves.iter_mut().zip(&p.kernels) {
-        let by_code = kernel.code.iter().filter_map(|&word| used(word));
+        let by_code = kernel.code.iter().filter_map(|&word| word.names());
         let by_uniforms = kernel.uniforms.iter().filter_map(|u| match *u {
             Uniform::Reduction(r) => Some(Resource::Reduction(r)),
             _ => None,

@@ -1,11 +1,10 @@
 //! What code does, read from its words, and whether it shows in which order items run. What a program's tables say
 //! about both may be mutated.
 
-use crate::mutate::used;
 use vyre_core::plan::hazard::join;
 use vyre_core::vir0::flow;
 use vyre_core::vir0::group::groups_of;
-use vyre_core::vir0::isa::{IMM, Op, Word};
+use vyre_core::vir0::isa::{Effect, IMM, Op, Word};
 use vyre_core::vir0::module::*;
 use vyre_core::vir0::scalar::Scalar;
 
@@ -19,7 +18,7 @@ pub(crate) fn honest(program: &Program) -> Program {
                 Mode::Update(UpdateOp::Push | UpdateOp::Append) => Mode::Write,
                 mode => mode,
             };
-            Some((used(word)?, mode))
+            Some((word.names()?, mode))
         });
         let by_uniforms = kernel.uniforms.iter().filter_map(|u| match *u {
             Uniform::Reduction(r) => Some((Resource::Reduction(r), Mode::Read)),
@@ -48,28 +47,34 @@ fn mode(program: &Program, word: Word) -> Mode {
     let Some(op) = Op::from_code(word.op) else {
         return Mode::Write;
     };
-    let mut parts = op.row().mnemonic.split('.');
-    match (parts.next(), parts.next(), parts.next()) {
-        (Some("ld" | "len" | "csr"), ..) | (Some("atom"), Some("ld"), _) => Mode::Read,
-        (Some("push"), ..) | (Some("item"), ..) => Mode::Update(UpdateOp::Push),
-        (Some("append" | "list"), ..) => Mode::Update(UpdateOp::Append),
-        (Some("reduce"), ..) => {
+    let float = |scalar: Option<Scalar>| scalar.is_none_or(is_float);
+    match op.row().effect {
+        Effect::Load | Effect::AtomicLoad | Effect::Ask => Mode::Read,
+        Effect::Push => Mode::Update(UpdateOp::Push),
+        Effect::Reserve | Effect::Field => match word.names() {
+            Some(Resource::List(_)) => Mode::Update(UpdateOp::Append),
+            _ => Mode::Update(UpdateOp::Push),
+        },
+        Effect::Reduce => {
             let reduction = program.reductions.get(usize::from(word.resource()));
-            match reduction.is_some_and(|r| !is_float(r.scalar)) {
-                true => Mode::Update(UpdateOp::Reduce),
-                false => Mode::Write,
+            match float(reduction.map(|r| r.scalar)) {
+                false => Mode::Update(UpdateOp::Reduce),
+                true => Mode::Write,
             }
         }
-        (Some("atom"), _, Some("f32" | "f64")) => Mode::Write,
-        (Some("atom"), Some(op), _) if word.d == IMM => match op {
-            "add" => Mode::Update(UpdateOp::Add),
-            "min" => Mode::Update(UpdateOp::Min),
-            "max" => Mode::Update(UpdateOp::Max),
-            "and" => Mode::Update(UpdateOp::And),
-            "or" => Mode::Update(UpdateOp::Or),
-            "xor" => Mode::Update(UpdateOp::Xor),
-            _ => Mode::Write,
-        },
+        Effect::Update if word.d == IMM => {
+            let mut parts = op.row().mnemonic.split('.').skip(1);
+            match (parts.next(), parts.next()) {
+                (_, Some("f32" | "f64")) => Mode::Write,
+                (Some("add"), _) => Mode::Update(UpdateOp::Add),
+                (Some("min"), _) => Mode::Update(UpdateOp::Min),
+                (Some("max"), _) => Mode::Update(UpdateOp::Max),
+                (Some("and"), _) => Mode::Update(UpdateOp::And),
+                (Some("or"), _) => Mode::Update(UpdateOp::Or),
+                (Some("xor"), _) => Mode::Update(UpdateOp::Xor),
+                _ => Mode::Write,
+            }
+        }
         _ => Mode::Write,
     }
 }
@@ -103,7 +108,7 @@ pub(crate) fn is_order_free(program: &Program) -> bool {
         let wave = &program.waves[id.index()];
         let kernel = &program.kernels[wave.kernel.index()];
         for &word in &kernel.code {
-            if let Some(resource) = used(word) {
+            if let Some(resource) = word.names() {
                 let own = is_own(program, (wave, kernel), word);
                 uses.push((group, resource, id, mode(program, word), own));
             }
@@ -148,31 +153,24 @@ fn is_own(program: &Program, (wave, kernel): (&Wave, &Kernel), word: Word) -> bo
 
 /// The slot of an append or of a pushed item is the slot of stores to the same list or frontier, and nothing else is.
 fn slots_only_take_stores(kernel: &Kernel) -> bool {
-    let op_of = |word: &Word| Op::from_code(word.op).map_or("", |op| op.row().mnemonic);
-    let is_store = |word: &Word| {
-        let op = op_of(word);
-        op.starts_with("list.st") || op.starts_with("item.st")
+    let does = |word: &Word, effect| {
+        let op = Op::from_code(word.op);
+        op.is_some_and(|op| op.row().effect == effect)
     };
-    let stores = || kernel.code.iter().filter(|word| is_store(word));
-    let reserved = |store: &Word| {
-        let mut slots = kernel.code.iter();
-        let reserves = |w: &Word| ["append", "push.item"].contains(&op_of(w));
-        slots.any(|w| reserves(w) && w.d == store.a && used(*w) == used(*store))
-    };
+    let stores = || kernel.code.iter().filter(|w| does(w, Effect::Field));
+    let slots = || kernel.code.iter().filter(|w| does(w, Effect::Reserve));
+    let reserved = |store: &Word| slots().any(|w| w.d == store.a && w.names() == store.names());
     if !stores().all(reserved) {
         return false;
     }
-    let slots = kernel.code.iter().filter(|word| {
-        let op = Op::from_code(word.op);
-        matches!(op, Some(Op::Append | Op::PushItem))
-    });
-    slots.into_iter().all(|slot| {
+    slots().all(|slot| {
         kernel.code.iter().all(|word| {
             if word == slot {
                 return true;
             }
             let used_here = flow::uses(word).has(slot.d);
-            let allowed = is_store(word) && used(*word) == used(*slot) && word.b != slot.d;
+            let stores = does(word, Effect::Field) && word.names() == slot.names();
+            let allowed = stores && word.b != slot.d;
             !flow::writes(word).has(slot.d) && (!used_here || allowed)
         })
     })

@@ -3,6 +3,8 @@
 use crate::layout::{Arena, Held, Layout, ParamOf, Term, length};
 use serde_json::{Map, Value, json};
 use vyre_core::plan::shaders::{Part, Refusal, Target, WORKGROUP, features, record_words};
+use vyre_core::vir0::flow::effect;
+use vyre_core::vir0::isa::Effect;
 use vyre_core::vir0::module::{
     Domain, Extent, FixpointId, Program, ReductionId, Role, Step, Uniform, WaveId,
 };
@@ -237,14 +239,13 @@ fn wave(program: &Program, layout: &Layout, id: WaveId) -> Value {
     let pushes = program.kernels[wave.kernel.index()].code.iter().enumerate();
     let mut first: Vec<(String, usize)> = Vec::new();
     for (pc, word) in pushes {
-        use vyre_core::vir0::isa::Op;
-        let name = match Op::from_code(word.op) {
-            Some(Op::Push | Op::PushItem) => &program.frontiers[usize::from(word.resource())].name,
-            Some(Op::Append) => &program.lists[usize::from(word.resource())].name,
-            _ => continue,
+        let adds = matches!(effect(word), Effect::Push | Effect::Reserve);
+        let Some(resource) = word.names().filter(|_| adds) else {
+            continue;
         };
+        let name = program.field_of(resource);
         if first.iter().all(|(known, _)| known != name) {
-            first.push((name.clone(), pc));
+            first.push((name.to_owned(), pc));
         }
     }
     let pushes: Map<String, Value> = first.into_iter().map(|(n, pc)| (n, json!(pc))).collect();

@@ -9,10 +9,10 @@ use crate::memory::State;
 use std::collections::BTreeMap;
 use vyre_core::cpu::interp::Item;
 use vyre_core::vir0::find::{Cell, Combine, Turns, loops};
-use vyre_core::vir0::flow::{Rows, op, writes};
-use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE, Word};
+use vyre_core::vir0::flow::{Rows, effect, writes};
+use vyre_core::vir0::isa::{Effect, IMM, Op, UNIFORM_BASE, Word};
 use vyre_core::vir0::meaning::{self, Memory, Next, step, value};
-use vyre_core::vir0::module::{BufferId, Kernel, Program};
+use vyre_core::vir0::module::{BufferId, Kernel, Program, Resource};
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::trap::Fault;
 
@@ -325,7 +325,10 @@ impl<'a> Shuffler<'a> {
         buffer: BufferId,
         registers: &Registers<'_>,
     ) -> u32 {
-        let of = |w: &&Word| is_element(op(w)) && w.resource() == buffer.0;
+        let of = |w: &&Word| {
+            let plain = matches!(effect(w), Effect::Load | Effect::Store);
+            plain && w.names() == Some(Resource::Buffer(buffer))
+        };
         let word = self.kernel.code[at..end]
             .iter()
             .find(of)
@@ -366,13 +369,6 @@ impl<'a> Shuffler<'a> {
             }
         }
     }
-}
-
-fn is_element(op: Op) -> bool {
-    matches!(
-        op,
-        Op::Ld8 | Op::Ld32 | Op::Ld64 | Op::St8 | Op::St32 | Op::St64
-    )
 }
 
 fn take(op: Op, a: u64, x: u64) -> u64 {

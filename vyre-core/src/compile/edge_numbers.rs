@@ -3,7 +3,7 @@
 //! Each graph numbers its own edges, and so does a graph the other way round. A buffer with an element for each edge of
 //! the one says nothing about the numbers of the other, though their types and lengths agree.
 
-use super::ir::{BinaryOp, Block, Body, Expr, Stmt};
+use super::ir::{BinaryOp, Body, Effect, Expr, Stmt};
 use crate::vir0::module::{BufferId, SiteId, TopologyId};
 
 /// An access to a buffer by the number of an edge.
@@ -75,79 +75,37 @@ impl Number {
     }
 }
 
-fn assign(block: &Block, locals: &mut [Number]) {
+fn assign(block: &[Stmt], locals: &mut [Number]) {
     for stmt in block {
         if let Stmt::Assign(l, e) = stmt {
             let at = l.0 as usize;
             locals[at] = locals[at].or(Number::of(e, locals));
         }
-        stmt.each_block(&mut |b| assign(b, locals));
+        stmt.blocks().for_each(|b| assign(b, locals));
     }
 }
 
-fn accesses(block: &Block, locals: &[Number], found: &mut Vec<ByEdge>) {
+fn accesses(block: &[Stmt], locals: &[Number], found: &mut Vec<ByEdge>) {
     for stmt in block {
-        stmt.each_operand(&mut |e| loads(e, locals, found));
-        if let Stmt::Store {
-            buffer,
-            index,
-            site,
-            ..
-        }
-        | Stmt::AtomicStore {
-            buffer,
-            index,
-            site,
-            ..
-        } = stmt
-        {
-            note((*buffer, index, *site), locals, found);
-        }
-        stmt.each_block(&mut |b| accesses(b, locals, found));
+        stmt.operands().for_each(|e| loads(e, locals, found));
+        note(stmt.effect(), locals, found);
+        stmt.blocks().for_each(|b| accesses(b, locals, found));
     }
 }
 
 fn loads(e: &Expr, locals: &[Number], found: &mut Vec<ByEdge>) {
-    e.each_operand(&mut |x| loads(x, locals, found));
-    if let Expr::Load {
-        buffer,
-        index,
-        site,
-        ..
-    }
-    | Expr::AtomicLoad {
-        buffer,
-        index,
-        site,
-        ..
-    }
-    | Expr::Atomic {
-        buffer,
-        index,
-        site,
-        ..
-    }
-    | Expr::CompareExchange {
-        buffer,
-        index,
-        site,
-        ..
-    } = e
-    {
-        note((*buffer, index, *site), locals, found);
-    }
+    e.operands().for_each(|x| loads(x, locals, found));
+    note(e.effect(), locals, found);
 }
 
-fn note(
-    (buffer, index, site): (BufferId, &Expr, SiteId),
-    locals: &[Number],
-    found: &mut Vec<ByEdge>,
-) {
-    if let Number::Edge(graph) = Number::of(index, locals) {
+fn note(effect: Effect<'_>, locals: &[Number], found: &mut Vec<ByEdge>) {
+    if let Effect::Element(element) = effect
+        && let Number::Edge(graph) = Number::of(element.index, locals)
+    {
         found.push(ByEdge {
-            buffer,
+            buffer: element.buffer,
             graph,
-            site,
+            site: element.site,
         });
     }
 }

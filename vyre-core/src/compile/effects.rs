@@ -66,8 +66,11 @@
 //! Everything else, with the first breach of each wave, and for a fixpoint also what stands against the second
 //! argument; even where a cleverer argument exists.
 
-use crate::compile::ir::{AtomicOp, BinaryOp, Block, Body, CsrQuery, Expr, LocalId, Stmt, UnaryOp};
+use crate::compile::ir::{
+    AtomicOp, BinaryOp, Body, CsrQuery, Effect, Expr, LocalId, Stmt, UnaryOp,
+};
 use crate::compile::monotone::{self, may_fault};
+use crate::vir0::isa;
 use crate::vir0::module::{
     Agreement, BufferId, Domain, Extent, FixpointId, FrontierId, Least, ListId, Mode, Program,
     Reason, ReduceOp, ReductionId, Resource, SiteId, Uniform, UpdateOp, Wave, WaveId, Why,
@@ -491,7 +494,7 @@ impl<'b> Accesses<'b> {
         accesses
     }
 
-    fn count(&mut self, block: &'b Block) {
+    fn count(&mut self, block: &'b [Stmt]) {
         for stmt in block {
             if let Stmt::Assign(l, e) = stmt
                 && let Some(defs) = self.defs.get_mut(l.0 as usize)
@@ -499,8 +502,8 @@ impl<'b> Accesses<'b> {
                 *defs += 1;
                 self.values[l.0 as usize] = (*defs == 1).then_some(e);
             }
-            stmt.each_operand(&mut |e| self.count_expr(e));
-            stmt.each_block(&mut |b| self.count(b));
+            stmt.operands().for_each(|e| self.count_expr(e));
+            stmt.blocks().for_each(|b| self.count(b));
         }
     }
 
@@ -514,7 +517,7 @@ impl<'b> Accesses<'b> {
         {
             *reads += 1;
         }
-        e.each_operand(&mut |x| self.count_expr(x));
+        e.operands().for_each(|x| self.count_expr(x));
     }
 
     /// Follows locals that are assigned once to what they name.
@@ -550,11 +553,7 @@ impl<'b> Accesses<'b> {
             | Expr::MulAdd { .. }
             | Expr::Select { .. }
             | Expr::Cast { .. }
-            | Expr::Bitcast { .. }) => {
-                let mut all = true;
-                e.each_operand(&mut |x| all = all && self.is_uniform(x));
-                all
-            }
+            | Expr::Bitcast { .. }) => e.operands().all(|x| self.is_uniform(x)),
         }
     }
 
@@ -566,18 +565,12 @@ impl<'b> Accesses<'b> {
     }
 
     pub(super) fn is_stable(&self, e: &'b Expr) -> bool {
-        let mut stable = match e {
+        let stable = match e {
             Expr::Local(l) => self.defs.get(l.0 as usize) == Some(&1),
-            Expr::Load { .. }
-            | Expr::AtomicLoad { .. }
-            | Expr::ArrayLoad { .. }
-            | Expr::Atomic { .. }
-            | Expr::Append { .. }
-            | Expr::CompareExchange { .. } => false,
-            _ => true,
+            Expr::ArrayLoad { .. } => false,
+            _ => matches!(e.effect(), Effect::No | Effect::Ask(_)),
         };
-        e.each_operand(&mut |x| stable = stable && self.is_stable(x));
-        stable
+        stable && e.operands().all(|x| self.is_stable(x))
     }
 
     pub(super) fn is_item(&self, index: &'b Expr) -> bool {
@@ -638,8 +631,8 @@ impl<'b> Accesses<'b> {
         self.list.entry(resource).or_default().push(access);
     }
 
-    fn block(&mut self, block: &'b Block) {
-        let mut stmts = block.as_slice();
+    fn block(&mut self, block: &'b [Stmt]) {
+        let mut stmts = block;
         while let [stmt, rest @ ..] = stmts {
             stmts = rest;
             if let Some(taken) = self.claim(stmt, rest) {
@@ -651,68 +644,31 @@ impl<'b> Accesses<'b> {
     }
 
     fn stmt(&mut self, stmt: &'b Stmt) {
-        match stmt {
-            Stmt::Assign(local, e) => {
-                let is_read = self.reads.get(local.0 as usize).is_none_or(|&n| n > 0);
-                self.expr(e, is_read);
-            }
-            Stmt::Eval(e) => self.expr(e, false),
-            Stmt::ArrayFill { .. }
-            | Stmt::ArrayAssign { .. }
-            | Stmt::ArrayStore { .. }
-            | Stmt::CheckIndex { .. }
-            | Stmt::Store { .. }
-            | Stmt::AtomicStore { .. }
-            | Stmt::Push { .. }
-            | Stmt::PushItem { .. }
-            | Stmt::Reduce { .. }
-            | Stmt::If { .. }
-            | Stmt::Loop { .. }
-            | Stmt::Break { .. }
-            | Stmt::Continue { .. }
-            | Stmt::Return
-            | Stmt::Assert { .. } => stmt.each_operand(&mut |e| self.expr(e, true)),
+        let is_read = match stmt {
+            Stmt::Assign(local, _) => self.reads.get(local.0 as usize).is_none_or(|&n| n > 0),
+            Stmt::Eval(_) => false,
+            _ => true,
+        };
+        stmt.operands().for_each(|e| self.expr(e, is_read));
+        if let Stmt::AtomicStore { buffer, value, .. } = stmt {
+            let value = self.is_uniform(value).then(|| self.named(value));
+            self.stored.push((*buffer, value));
         }
-        match stmt {
-            Stmt::Store {
-                buffer,
-                index,
-                site,
-                ..
-            } => {
-                let own = self.own(index);
-                self.add(Resource::Buffer(*buffer), Kind::Store, Some(*site), own);
+        match stmt.effect() {
+            Effect::Element(e) => {
+                let kind = match e.how == isa::Effect::Store {
+                    true => Kind::Store,
+                    false => Kind::AtomicStore,
+                };
+                let own = self.own(e.index);
+                self.add(Resource::Buffer(e.buffer), kind, Some(e.site), own);
             }
-            Stmt::AtomicStore {
-                buffer,
-                index,
-                value,
-                site,
-            } => {
-                let own = self.own(index);
-                let value = self.is_uniform(value).then(|| self.named(value));
-                self.stored.push((*buffer, value));
-                let resource = Resource::Buffer(*buffer);
-                self.add(resource, Kind::AtomicStore, Some(*site), own);
-            }
-            Stmt::Push { frontier, site, .. } | Stmt::PushItem { frontier, site, .. } => {
-                self.push(*frontier, *site);
-            }
-            Stmt::Reduce { reduction, .. } => self.reduce(*reduction),
-            Stmt::Assign(..)
-            | Stmt::ArrayFill { .. }
-            | Stmt::ArrayAssign { .. }
-            | Stmt::ArrayStore { .. }
-            | Stmt::CheckIndex { .. }
-            | Stmt::Eval(_)
-            | Stmt::If { .. }
-            | Stmt::Loop { .. }
-            | Stmt::Break { .. }
-            | Stmt::Continue { .. }
-            | Stmt::Return
-            | Stmt::Assert { .. } => {}
+            Effect::Push(frontier, _, site) => self.push(frontier, site),
+            Effect::Reduce(reduction) => self.reduce(reduction),
+            Effect::No | Effect::Local(_) | Effect::Array(_) | Effect::Jump => {}
+            Effect::Ask(_) | Effect::Append(..) => unreachable!("only expressions do that"),
         }
-        stmt.each_block(&mut |b| self.block(b));
+        stmt.blocks().for_each(|b| self.block(b));
     }
 
     fn push(&mut self, frontier: FrontierId, site: SiteId) {
@@ -924,9 +880,8 @@ impl<'b> Accesses<'b> {
             | Expr::Select { .. }
             | Expr::Cast { .. }
             | Expr::Bitcast { .. } => {
-                let mut all = !divides_here(named);
-                named.each_operand(&mut |x| all = all && self.is_of_index(x, guard, everywhere));
-                all
+                let mut operands = named.operands();
+                !divides_here(named) && operands.all(|x| self.is_of_index(x, guard, everywhere))
             }
             Expr::Literal(..)
             | Expr::Uniform(..)
@@ -1032,7 +987,7 @@ impl<'b> Accesses<'b> {
 
     /// Notes the accesses of an expression, whose value is read or not.
     fn expr(&mut self, e: &'b Expr, is_read: bool) {
-        e.each_operand(&mut |x| self.expr(x, true));
+        e.operands().for_each(|x| self.expr(x, true));
         match e {
             Expr::Uniform(Uniform::Reduction(id), _) => {
                 self.add(Resource::Reduction(*id), Kind::Load, None, Own::No);
@@ -1119,34 +1074,34 @@ impl<'b> Accesses<'b> {
 
 /// The one atomic in an expression, if there is one; more than one, or an append, is an error.
 fn only_atomic(e: &Expr) -> Result<Option<&Expr>, ()> {
-    let mut found = match e {
-        Expr::Atomic { .. } | Expr::CompareExchange { .. } => Ok(Some(e)),
-        Expr::Append { .. } => Err(()),
+    let mut found = match e.effect() {
+        Effect::Element(element) if element.how.changes() => Ok(Some(e)),
+        Effect::Append(..) => Err(()),
         _ => Ok(None),
     };
-    e.each_operand(&mut |x| {
-        found = match (found, only_atomic(x)) {
+    for operand in e.operands() {
+        found = match (found, only_atomic(operand)) {
             (Ok(None), other) | (other, Ok(None)) => other,
             (Ok(Some(_)) | Err(()), Ok(Some(_)) | Err(())) => Err(()),
         };
-    });
+    }
     found
 }
 
 /// How often an expression reads a local.
 fn reads_in(e: &Expr, local: LocalId) -> u32 {
-    let mut reads = u32::from(matches!(e, Expr::Local(l) if *l == local));
-    e.each_operand(&mut |x| reads += reads_in(x, local));
-    reads
+    let here = u32::from(matches!(e, Expr::Local(l) if *l == local));
+    here + e.operands().map(|x| reads_in(x, local)).sum::<u32>()
 }
 
 fn reads_of(block: &[Stmt], local: LocalId) -> u32 {
-    let mut reads = 0;
-    for stmt in block {
-        stmt.each_operand(&mut |e| reads += reads_in(e, local));
-        stmt.each_block(&mut |b| reads += reads_of(b, local));
-    }
-    reads
+    let of = |stmt: &Stmt| {
+        let operands = stmt.operands().map(|e| reads_in(e, local));
+        operands
+            .chain(stmt.blocks().map(|b| reads_of(b, local)))
+            .sum::<u32>()
+    };
+    block.iter().map(of).sum()
 }
 
 /// Whether it is a division that may trap.
@@ -1160,9 +1115,7 @@ fn divides_here(e: &Expr) -> bool {
 }
 
 fn divides(e: &Expr) -> bool {
-    let mut found = divides_here(e);
-    e.each_operand(&mut |x| found = found || divides(x));
-    found
+    divides_here(e) || e.operands().any(divides)
 }
 
 /// The update that an atomic is when its old value is not read; an exchange is none.

@@ -11,8 +11,9 @@
 
 pub mod build;
 
+use crate::vir0::isa;
 use crate::vir0::module::{
-    BufferId, FrontierId, ListId, MAX_FIELDS, ReductionId, SiteId, TopologyId, Uniform,
+    BufferId, FrontierId, ListId, MAX_FIELDS, ReductionId, Resource, SiteId, TopologyId, Uniform,
 };
 use crate::vir0::scalar::Scalar;
 use crate::vir0::trap::TrapKind;
@@ -384,18 +385,20 @@ pub enum Expr {
 }
 
 impl Expr {
-    /// Calls `f` with each direct operand, in evaluation order.
-    pub fn each_operand<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
-        match self {
-            Expr::Literal(..) | Expr::Uniform(..) | Expr::Local(_) | Expr::Len(_) => {}
-            Expr::Append { fields, .. } => fields.iter().for_each(f),
+    /// Its direct operands, in evaluation order.
+    pub fn operands(&self) -> impl Iterator<Item = &Expr> {
+        let (few, fields): ([Option<&Expr>; 3], &[Expr]) = match self {
+            Expr::Literal(..) | Expr::Uniform(..) | Expr::Local(_) | Expr::Len(_) => {
+                ([None; 3], &[])
+            }
+            Expr::Append { fields, .. } => ([None; 3], fields),
             Expr::Unary(_, _, x)
             | Expr::Cast { value: x, .. }
             | Expr::Bitcast { value: x, .. }
             | Expr::ArrayLoad { index: x, .. }
             | Expr::Load { index: x, .. }
             | Expr::AtomicLoad { index: x, .. }
-            | Expr::Csr { of: x, .. } => f(x),
+            | Expr::Csr { of: x, .. } => ([Some(x), None, None], &[]),
             Expr::Binary {
                 left: x, right: y, ..
             }
@@ -404,7 +407,7 @@ impl Expr {
             }
             | Expr::Atomic {
                 index: x, value: y, ..
-            } => [x, y].into_iter().for_each(|e| f(e)),
+            } => ([Some(x), Some(y), None], &[]),
             Expr::MulAdd {
                 a: x, b: y, c: z, ..
             }
@@ -419,7 +422,70 @@ impl Expr {
                 expected: y,
                 new: z,
                 ..
-            } => [x, y, z].into_iter().for_each(|e| f(e)),
+            } => ([Some(x), Some(y), Some(z)], &[]),
+        };
+        few.into_iter().flatten().chain(fields)
+    }
+
+    /// What it does itself; what its operands do comes before.
+    pub fn effect(&self) -> Effect<'_> {
+        let element = |buffer: &BufferId, index, site: &SiteId, how| {
+            Effect::Element(Element {
+                buffer: *buffer,
+                index,
+                site: *site,
+                how,
+            })
+        };
+        match self {
+            Expr::Load {
+                buffer,
+                index,
+                site,
+                ..
+            } => element(buffer, index, site, isa::Effect::Load),
+            Expr::AtomicLoad {
+                buffer,
+                index,
+                site,
+                ..
+            } => element(buffer, index, site, isa::Effect::AtomicLoad),
+            Expr::Atomic {
+                op,
+                buffer,
+                index,
+                site,
+                ..
+            } => {
+                let how = match op {
+                    AtomicOp::Swap => isa::Effect::Exchange,
+                    AtomicOp::Add | AtomicOp::Sub | AtomicOp::Min | AtomicOp::Max => {
+                        isa::Effect::Update
+                    }
+                    AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => isa::Effect::Update,
+                };
+                element(buffer, index, site, how)
+            }
+            Expr::CompareExchange {
+                buffer,
+                index,
+                site,
+                ..
+            } => element(buffer, index, site, isa::Effect::Exchange),
+            Expr::Append { list, site, .. } => Effect::Append(*list, *site),
+            Expr::Len(buffer) => Effect::Ask(Resource::Buffer(*buffer)),
+            Expr::Csr { topology, .. } => Effect::Ask(Resource::Topology(*topology)),
+            Expr::Literal(..)
+            | Expr::Uniform(..)
+            | Expr::Local(_)
+            | Expr::ArrayLoad { .. }
+            | Expr::Unary(..)
+            | Expr::Binary { .. }
+            | Expr::Compare { .. }
+            | Expr::MulAdd { .. }
+            | Expr::Select { .. }
+            | Expr::Cast { .. }
+            | Expr::Bitcast { .. } => Effect::No,
         }
     }
 
@@ -451,58 +517,126 @@ impl Expr {
     }
 }
 
+/// What a statement or an expression does itself, besides what its operands and its blocks do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Effect<'e> {
+    /// Nothing: a value is made, or a trap is raised.
+    No,
+    /// Assigns a local.
+    Local(LocalId),
+    /// Writes elements of a local array.
+    Array(ArrayId),
+    /// Asks what no wave changes.
+    Ask(Resource),
+    /// Reads or changes an element of a buffer.
+    Element(Element<'e>),
+    /// Adds an item to the next round of a frontier: this node, or one of fields.
+    Push(FrontierId, Option<&'e Expr>, SiteId),
+    /// Adds an item to a list.
+    Append(ListId, SiteId),
+    /// Takes a value into a reduction.
+    Reduce(ReductionId),
+    /// The item goes on elsewhere than behind the statement.
+    Jump,
+}
+
+/// An access to an element of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Element<'e> {
+    pub buffer: BufferId,
+    pub index: &'e Expr,
+    pub site: SiteId,
+    /// The effect of the instruction that it becomes.
+    pub how: isa::Effect,
+}
+
 impl Stmt {
-    /// Calls `f` with each expression that is directly part of the statement, in evaluation order.
-    pub fn each_operand<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
+    /// The expressions that are directly part of the statement, in evaluation order, and the blocks inside it.
+    fn children(&self) -> (([Option<&Expr>; 2], &[Expr]), [&[Stmt]; 2]) {
+        let (one, two) = (
+            |x| (([Some(x), None], &[][..]), [&[][..]; 2]),
+            |x, y| (([Some(x), Some(y)], &[][..]), [&[][..]; 2]),
+        );
+        let none = ([None; 2], &[][..]);
         match self {
             Stmt::Assign(_, x)
             | Stmt::Eval(x)
             | Stmt::ArrayFill { value: x, .. }
             | Stmt::Push { value: x, .. }
             | Stmt::Reduce { value: x, .. }
-            | Stmt::If { cond: x, .. }
-            | Stmt::Assert { cond: x, .. } => f(x),
+            | Stmt::Assert { cond: x, .. } => one(x),
             Stmt::ArrayStore { index, value, .. }
             | Stmt::Store { index, value, .. }
             | Stmt::AtomicStore { index, value, .. }
             | Stmt::CheckIndex {
                 index, len: value, ..
-            } => {
-                f(index);
-                f(value);
-            }
+            } => two(index, value),
             Stmt::ArrayAssign { values, .. } | Stmt::PushItem { fields: values, .. } => {
-                values.iter().for_each(f);
+                (([None; 2], values), [&[]; 2])
             }
-            Stmt::Loop { .. } | Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Return => {}
+            Stmt::If {
+                cond,
+                then,
+                otherwise,
+            } => (([Some(cond), None], &[]), [then, otherwise]),
+            Stmt::Loop { body, .. } => (none, [body, &[]]),
+            Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Return => (none, [&[]; 2]),
         }
     }
 
-    /// Calls `f` with each block inside the statement.
-    pub fn each_block<'e>(&'e self, f: &mut dyn FnMut(&'e Block)) {
+    /// The expressions that are directly part of the statement, in evaluation order.
+    pub fn operands(&self) -> impl Iterator<Item = &Expr> {
+        let (few, values) = self.children().0;
+        few.into_iter().flatten().chain(values)
+    }
+
+    /// The blocks inside the statement.
+    pub fn blocks(&self) -> impl Iterator<Item = &[Stmt]> {
+        self.children().1.into_iter()
+    }
+
+    /// What it does itself, after what its operands do.
+    pub fn effect(&self) -> Effect<'_> {
         match self {
-            Stmt::If {
-                then, otherwise, ..
-            } => {
-                f(then);
-                f(otherwise);
-            }
-            Stmt::Loop { body, .. } => f(body),
-            Stmt::Assign(..)
-            | Stmt::ArrayFill { .. }
-            | Stmt::ArrayAssign { .. }
-            | Stmt::ArrayStore { .. }
-            | Stmt::Store { .. }
-            | Stmt::AtomicStore { .. }
-            | Stmt::Eval(_)
-            | Stmt::Push { .. }
-            | Stmt::PushItem { .. }
-            | Stmt::Reduce { .. }
-            | Stmt::Break { .. }
-            | Stmt::Continue { .. }
-            | Stmt::Return
+            Stmt::Assign(local, _) => Effect::Local(*local),
+            Stmt::ArrayFill { array, .. }
+            | Stmt::ArrayAssign { array, .. }
+            | Stmt::ArrayStore { array, .. } => Effect::Array(*array),
+            Stmt::Store {
+                buffer,
+                index,
+                site,
+                ..
+            } => Effect::Element(Element {
+                buffer: *buffer,
+                index,
+                site: *site,
+                how: isa::Effect::Store,
+            }),
+            Stmt::AtomicStore {
+                buffer,
+                index,
+                site,
+                ..
+            } => Effect::Element(Element {
+                buffer: *buffer,
+                index,
+                site: *site,
+                how: isa::Effect::AtomicStore,
+            }),
+            Stmt::Push {
+                frontier,
+                value,
+                site,
+            } => Effect::Push(*frontier, Some(value), *site),
+            Stmt::PushItem { frontier, site, .. } => Effect::Push(*frontier, None, *site),
+            Stmt::Reduce { reduction, .. } => Effect::Reduce(*reduction),
+            Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Return => Effect::Jump,
+            Stmt::Eval(_)
+            | Stmt::If { .. }
+            | Stmt::Loop { .. }
             | Stmt::Assert { .. }
-            | Stmt::CheckIndex { .. } => {}
+            | Stmt::CheckIndex { .. } => Effect::No,
         }
     }
 }

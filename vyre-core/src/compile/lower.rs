@@ -48,8 +48,8 @@ mod words;
 
 use crate::compile::ir::Body;
 use crate::vir0::isa::{
-    FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, MAX_CODE_WORDS, MAX_DIRECT_UNIFORMS, MAX_FRAMES,
-    MAX_ROWS, Op, Slot, UNIFORM_BASE, Word,
+    Effect, FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, MAX_CODE_WORDS, MAX_DIRECT_UNIFORMS,
+    MAX_FRAMES, MAX_ROWS, Op, Slot, UNIFORM_BASE, Word,
 };
 use crate::vir0::module::{Constant, ConstantId, ItemRows, Kernel, MAX_FIELDS, SiteId, Uniform};
 use crate::vir0::scalar::Scalar;
@@ -215,14 +215,27 @@ impl Inst {
     /// Without an effect beyond its destination: no fault, no memory, no control.
     fn is_pure(&self) -> bool {
         let row = self.op.row();
-        let reads_only = match row.imm {
-            Imm::N | Imm::Literal | Imm::Third | Imm::Uniform | Imm::Rows => true,
-            Imm::Resource(_) | Imm::ResourceThird(_) => self.op == Op::Len,
-            Imm::Field(..) => false,
-            Imm::Target | Imm::Depth | Imm::Code => false,
+        let moves_freely = match row.effect {
+            Effect::No | Effect::RowLoad | Effect::RowStore | Effect::RowFill | Effect::Ask => true,
+            Effect::Load
+            | Effect::Store
+            | Effect::AtomicLoad
+            | Effect::AtomicStore
+            | Effect::Update
+            | Effect::Exchange
+            | Effect::Push
+            | Effect::Reserve
+            | Effect::Field
+            | Effect::Reduce
+            | Effect::Open
+            | Effect::Turn
+            | Effect::Close
+            | Effect::MayLeave
+            | Effect::Leave
+            | Effect::End => false,
         };
         let only_assigns = matches!(row.d, Slot::W | Slot::D) || self.array.is_some();
-        reads_only && !can_fault(self) && only_assigns
+        moves_freely && !can_fault(self) && only_assigns
     }
 
     /// An atomic whose destination is optional.
@@ -392,12 +405,13 @@ fn share(code: &Code) -> Option<Code> {
                 *r = names[r.index()];
             }
         }
-        if let Control::Close(_) | Control::Middle = control(inst.op) {
+        let effect = inst.op.row().effect;
+        if let Effect::Close | Effect::Turn = effect {
             let (len, first) = open.pop().expect("build nests its branches");
             known.truncate(len);
             from = first;
         }
-        if let Control::Open(_) | Control::Middle = control(inst.op) {
+        if let Effect::Open | Effect::Turn = effect {
             open.push((known.len(), from));
             if inst.op == Op::Loop {
                 from = known.len();
@@ -431,15 +445,15 @@ fn remove_unreachable(insts: &mut Vec<Inst>) {
     insts.retain(|inst| {
         left -= 1;
         if let Some(depth) = &mut skipped {
-            match control(inst.op) {
-                Control::Open(_) => *depth += 1,
-                Control::Close(_) | Control::Middle if *depth == 0 => skipped = None,
-                Control::Close(_) => *depth -= 1,
-                Control::Middle | Control::None => {}
+            match inst.op.row().effect {
+                Effect::Open => *depth += 1,
+                Effect::Close | Effect::Turn if *depth == 0 => skipped = None,
+                Effect::Close => *depth -= 1,
+                _ => {}
             }
         }
         let keep = skipped.is_none() || left == 0;
-        if matches!(inst.op, Op::Break | Op::Continue | Op::Ret | Op::Trap) {
+        if matches!(inst.op.row().effect, Effect::Leave | Effect::End) {
             skipped = skipped.or(Some(0));
         }
         keep
@@ -536,10 +550,10 @@ fn assign_slots(code: &mut Code, literals: &mut Literals) -> Result<Vec<Uniform>
 fn frames(insts: &[Inst]) -> Result<u8, LowerError> {
     let (mut now, mut most) = (0usize, 0usize);
     for inst in insts {
-        match control(inst.op) {
-            Control::Open(frames) => now += usize::from(frames),
-            Control::Close(frames) => now -= usize::from(frames),
-            Control::Middle | Control::None => {}
+        match inst.op.row().effect {
+            Effect::Open => now += frames_of(inst.op),
+            Effect::Close => now -= frames_of(inst.op),
+            _ => {}
         }
         most = most.max(now);
     }
@@ -549,28 +563,14 @@ fn frames(insts: &[Inst]) -> Result<u8, LowerError> {
         .ok_or(LowerError::TooDeep { frames: most })
 }
 
-/// What a word does to the nesting.
-enum Control {
-    None,
-    Open(u8),
-    Middle,
-    Close(u8),
-}
-
-fn control(op: Op) -> Control {
-    if op == Op::If {
-        Control::Open(FRAMES_PER_IF)
-    } else if op == Op::Loop {
-        Control::Open(FRAMES_PER_LOOP)
-    } else if op == Op::Else {
-        Control::Middle
-    } else if op == Op::EndIf {
-        Control::Close(FRAMES_PER_IF)
-    } else if op == Op::EndLoop {
-        Control::Close(FRAMES_PER_LOOP)
+/// Mask frames of a block that this word opens or closes.
+fn frames_of(op: Op) -> usize {
+    let is_loop = op == Op::Loop || op == Op::EndLoop;
+    usize::from(if is_loop {
+        FRAMES_PER_LOOP
     } else {
-        Control::None
-    }
+        FRAMES_PER_IF
+    })
 }
 
 fn encode(insts: &[Inst], rows: &[u8]) -> Vec<Word> {
@@ -617,15 +617,14 @@ fn encode(insts: &[Inst], rows: &[u8]) -> Vec<Word> {
             b,
             imm,
         });
-        match control(inst.op) {
-            Control::None => {}
-            Control::Open(_) => open.push(pc),
-            Control::Middle => {
+        match inst.op.row().effect {
+            Effect::Open => open.push(pc),
+            Effect::Turn => {
                 let start = open.pop().expect("build nests its branches");
                 words[start].imm = pc as u32;
                 open.push(pc);
             }
-            Control::Close(_) => {
+            Effect::Close => {
                 let start = open.pop().expect("build nests its branches");
                 if inst.op == Op::EndLoop {
                     words[start].imm = pc as u32 + 1;
@@ -634,6 +633,7 @@ fn encode(insts: &[Inst], rows: &[u8]) -> Vec<Word> {
                     words[start].imm = pc as u32;
                 }
             }
+            _ => {}
         }
     }
     words

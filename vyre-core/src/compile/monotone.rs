@@ -43,7 +43,7 @@ mod statements;
 mod values;
 
 use crate::compile::ir::{
-    Array, ArrayId, AtomicOp, BinaryOp, Block, Body, CompareOp, CsrQuery, Expr, LocalId, Stmt,
+    Array, ArrayId, AtomicOp, BinaryOp, Body, CompareOp, CsrQuery, Effect, Expr, LocalId, Stmt,
     UnaryOp,
 };
 use crate::vir0::module::{
@@ -407,32 +407,20 @@ struct Shared<'p> {
 
 impl Shared<'_> {
     /// Notes what is written, and refuses what is no update of one operation.
-    fn declare(&mut self, wave: WaveId, block: &Block) -> Result<(), Reason> {
+    fn declare(&mut self, wave: WaveId, block: &[Stmt]) -> Result<(), Reason> {
         for stmt in block {
-            let refused = match stmt {
-                Stmt::Store { buffer, site, .. } | Stmt::AtomicStore { buffer, site, .. } => {
-                    Some((Resource::Buffer(*buffer), *site, Why::NotMonotone))
+            let refused = match stmt.effect() {
+                Effect::Element(e) => Some((Resource::Buffer(e.buffer), e.site, Why::NotMonotone)),
+                Effect::Push(frontier, None, site) => {
+                    Some((Resource::Frontier(frontier), site, Why::Notice))
                 }
-                Stmt::PushItem { frontier, site, .. } => {
-                    Some((Resource::Frontier(*frontier), *site, Why::Notice))
-                }
-                Stmt::Reduce { reduction, .. } => {
-                    self.reduced.insert(*reduction);
+                Effect::Append(list, site) => Some((Resource::List(list), site, Why::NotMonotone)),
+                Effect::Reduce(reduction) => {
+                    self.reduced.insert(reduction);
                     None
                 }
-                Stmt::Assign(..)
-                | Stmt::ArrayFill { .. }
-                | Stmt::ArrayAssign { .. }
-                | Stmt::ArrayStore { .. }
-                | Stmt::Eval(_)
-                | Stmt::Push { .. }
-                | Stmt::If { .. }
-                | Stmt::Loop { .. }
-                | Stmt::Break { .. }
-                | Stmt::Continue { .. }
-                | Stmt::Return
-                | Stmt::Assert { .. }
-                | Stmt::CheckIndex { .. } => None,
+                Effect::No | Effect::Local(_) | Effect::Array(_) | Effect::Ask(_) => None,
+                Effect::Push(_, Some(_), _) | Effect::Jump => None,
             };
             if let Some((resource, site, why)) = refused {
                 return Err(Reason {
@@ -442,30 +430,20 @@ impl Shared<'_> {
                     why,
                 });
             }
-            let mut done = Ok(());
-            stmt.each_operand(&mut |e| {
-                if done.is_ok() {
-                    done = self.declare_expr(wave, e);
-                }
-            });
-            stmt.each_block(&mut |b| {
-                if done.is_ok() {
-                    done = self.declare(wave, b);
-                }
-            });
-            done?;
+            for e in stmt.operands() {
+                self.declare_expr(wave, e)?;
+            }
+            for block in stmt.blocks() {
+                self.declare(wave, block)?;
+            }
         }
         Ok(())
     }
 
     fn declare_expr(&mut self, wave: WaveId, e: &Expr) -> Result<(), Reason> {
-        let mut done = Ok(());
-        e.each_operand(&mut |x| {
-            if done.is_ok() {
-                done = self.declare_expr(wave, x);
-            }
-        });
-        done?;
+        for operand in e.operands() {
+            self.declare_expr(wave, operand)?;
+        }
         let (resource, site, why) = match e {
             Expr::Atomic {
                 op, buffer, site, ..
@@ -678,36 +656,17 @@ fn node_of_word<'a>(index: &'a Expr, state: &State<'a>) -> Option<&'a Expr> {
 }
 
 fn mentions(e: &Expr, local: LocalId) -> bool {
-    let mut found = matches!(e, Expr::Local(l) if *l == local);
-    e.each_operand(&mut |x| found = found || mentions(x, local));
-    found
+    matches!(e, Expr::Local(l) if *l == local) || e.operands().any(|x| mentions(x, local))
 }
 
 fn assigned_in(block: &[Stmt], locals: &mut BTreeSet<LocalId>, arrays: &mut BTreeSet<u32>) {
     for stmt in block {
-        match stmt {
-            Stmt::Assign(l, _) => {
-                locals.insert(*l);
-            }
-            Stmt::ArrayFill { array, .. }
-            | Stmt::ArrayAssign { array, .. }
-            | Stmt::ArrayStore { array, .. } => {
-                arrays.insert(array.0);
-            }
-            Stmt::Store { .. }
-            | Stmt::AtomicStore { .. }
-            | Stmt::Eval(_)
-            | Stmt::Push { .. }
-            | Stmt::PushItem { .. }
-            | Stmt::Reduce { .. }
-            | Stmt::If { .. }
-            | Stmt::Loop { .. }
-            | Stmt::Break { .. }
-            | Stmt::Continue { .. }
-            | Stmt::Return
-            | Stmt::Assert { .. }
-            | Stmt::CheckIndex { .. } => {}
+        if let Effect::Local(local) = stmt.effect() {
+            locals.insert(local);
         }
-        stmt.each_block(&mut |b| assigned_in(b, locals, arrays));
+        if let Effect::Array(array) = stmt.effect() {
+            arrays.insert(array.0);
+        }
+        stmt.blocks().for_each(|b| assigned_in(b, locals, arrays));
     }
 }

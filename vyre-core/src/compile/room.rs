@@ -30,7 +30,7 @@
 //! [`Parts::program`]: crate::vir0::module::Parts::program
 
 use super::effects::Accesses;
-use crate::compile::ir::{AtomicOp, BinaryOp, Body, CompareOp, Expr, Stmt};
+use crate::compile::ir::{AtomicOp, BinaryOp, Body, CompareOp, Effect, Element, Expr, Stmt};
 use crate::vir0::module::{
     Bound, BufferId, Domain, Extent, FixpointId, FrontierId, Program, Step, Uniform, Wave, WaveId,
 };
@@ -188,16 +188,6 @@ impl<'b> Walk<'_, 'b> {
     fn block(&mut self, block: &'b [Stmt], met: &mut Vec<Met<'b>>, in_loop: bool) -> Option<()> {
         for stmt in block {
             match stmt {
-                Stmt::Push {
-                    frontier, value, ..
-                } if *frontier == self.frontier => {
-                    if in_loop {
-                        return None;
-                    }
-                    let presumed = self.is_once(value, met)?;
-                    self.apart.extend(presumed);
-                    self.sites = self.sites.checked_add(1)?;
-                }
                 Stmt::If {
                     cond,
                     then,
@@ -210,21 +200,18 @@ impl<'b> Walk<'_, 'b> {
                     self.block(otherwise, met, in_loop)?;
                 }
                 Stmt::Loop { body, .. } => self.block(body, met, true)?,
-                Stmt::PushItem { .. }
-                | Stmt::Push { .. }
-                | Stmt::Assign(..)
-                | Stmt::ArrayFill { .. }
-                | Stmt::ArrayAssign { .. }
-                | Stmt::ArrayStore { .. }
-                | Stmt::Eval(_)
-                | Stmt::Store { .. }
-                | Stmt::AtomicStore { .. }
-                | Stmt::Reduce { .. }
-                | Stmt::Break { .. }
-                | Stmt::Continue { .. }
-                | Stmt::Return
-                | Stmt::Assert { .. }
-                | Stmt::CheckIndex { .. } => {}
+                other => {
+                    let pushed = match other.effect() {
+                        Effect::Push(frontier, node, _) if frontier == self.frontier => node,
+                        _ => continue,
+                    };
+                    if in_loop {
+                        return None;
+                    }
+                    let presumed = self.is_once(pushed?, met)?;
+                    self.apart.extend(presumed);
+                    self.sites = self.sites.checked_add(1)?;
+                }
             }
         }
         Some(())
@@ -366,20 +353,13 @@ impl<'b> Walk<'_, 'b> {
 /// Whether a buffer is touched in a loop.
 fn is_looped(block: &[Stmt], buffer: BufferId, in_loop: bool) -> bool {
     fn touches(e: &Expr, buffer: BufferId) -> bool {
-        let mut found = matches!(
-            e,
-            Expr::Atomic { buffer: b, .. } | Expr::CompareExchange { buffer: b, .. } if *b == buffer
-        );
-        e.each_operand(&mut |x| found = found || touches(x, buffer));
-        found
+        let changes = |e: Element<'_>| e.buffer == buffer && e.how.changes();
+        matches!(e.effect(), Effect::Element(e) if changes(e))
+            || e.operands().any(|x| touches(x, buffer))
     }
     block.iter().any(|stmt| {
-        let mut found = false;
-        if in_loop {
-            stmt.each_operand(&mut |e| found = found || touches(e, buffer));
-        }
         let inside = in_loop || matches!(stmt, Stmt::Loop { .. });
-        stmt.each_block(&mut |b| found = found || is_looped(b, buffer, inside));
-        found
+        in_loop && stmt.operands().any(|e| touches(e, buffer))
+            || stmt.blocks().any(|b| is_looped(b, buffer, inside))
     })
 }

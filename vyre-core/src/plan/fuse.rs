@@ -9,7 +9,7 @@
 //! calls functions of one pass and runs the two one after the other.
 
 use super::hazard::compatible;
-use crate::vir0::isa::{Imm, Kind, Op, Word};
+use crate::vir0::isa::Word;
 use crate::vir0::length::{Length, Term};
 use crate::vir0::manifest::{Claim, Manifest};
 use crate::vir0::module::{
@@ -172,20 +172,15 @@ impl Shift {
     }
 
     fn word(&self, word: Word) -> Word {
-        let imm = Op::from_code(word.op).map(|op| op.row().imm);
-        let kind = match imm {
-            Some(Imm::Resource(k) | Imm::ResourceThird(k) | Imm::Field(k, _)) => k,
-            _ => return word,
+        let Some(resource) = word.names() else {
+            return word;
         };
-        let id = word.resource();
-        let id = match kind {
-            Kind::Buffer8 | Kind::Buffer32 | Kind::Buffer64 | Kind::BufferOf(_) | Kind::Buffer => {
-                self.buffers[usize::from(id)].0
-            }
-            Kind::Topology => id,
-            Kind::Frontier | Kind::ItemFrontier => id + self.frontiers,
-            Kind::List => id + self.lists,
-            Kind::Reduction32 | Kind::Reduction64 => id + self.reductions,
+        let id = match self.resource(resource) {
+            Resource::Topology(t) => t.0,
+            Resource::Buffer(b) => b.0,
+            Resource::Frontier(f) => f.0,
+            Resource::Reduction(r) => r.0,
+            Resource::List(l) => l.0,
         };
         Word {
             imm: word.imm & 0xffff | u32::from(id) << 16,

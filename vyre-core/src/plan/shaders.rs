@@ -12,7 +12,8 @@
 //! assert!(refusals(&Program::default(), Target::Vulkan).is_empty());
 //! ```
 
-use crate::vir0::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
+use crate::vir0::flow::effect;
+use crate::vir0::isa::{Effect, IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
 use crate::vir0::local::locals;
 use crate::vir0::module::{
     BufferId, Domain, FixpointId, KernelId, Mode, Program, ReduceOp, Reduction, Resource, Uniform,
@@ -523,8 +524,8 @@ fn refused(program: &Program, target: Target, part: Part) -> Option<(usize, Why)
         let op = Op::from_code(word.op).expect("verified code has known opcodes");
         let f64 = (!target.may_have_f64()).then_some(Why::F64(target));
         let why = match need(op) {
-            Need::Nothing => match op {
-                Op::Reduce32 | Op::Reduce64 => {
+            Need::Nothing => match op.row().effect {
+                Effect::Reduce => {
                     let reduction = &program.reductions[usize::from(word.resource())];
                     match (reduction.op, reduction.scalar) {
                         (ReduceOp::ExactSum, Scalar::F64) => {
@@ -587,8 +588,8 @@ pub fn features(program: &Program, target: Target) -> Vec<&'static str> {
     for part in parts(program).filter(|&p| refusals.iter().all(|r| r.part != p)) {
         for word in &program.kernels[kernel_of(program, part).index()].code {
             let op = Op::from_code(word.op).expect("verified code has known opcodes");
-            on_f64 |= match (op, need(op)) {
-                (Op::Reduce64, _) => {
+            on_f64 |= match (op.row().effect, need(op)) {
+                (Effect::Reduce, _) => {
                     program.reductions[usize::from(word.resource())].scalar == Scalar::F64
                 }
                 (_, need) => matches!(need, Need::F64 | Need::AtomicF64),
@@ -641,8 +642,7 @@ pub fn uniform_words(program: &Program) -> u32 {
 pub fn reduced(program: &Program, wave: WaveId) -> BTreeSet<u16> {
     let kernel = program.waves[wave.index()].kernel;
     let words = program.kernels[kernel.index()].code.iter();
-    let updates =
-        words.filter(|w| matches!(Op::from_code(w.op), Some(Op::Reduce32 | Op::Reduce64)));
+    let updates = words.filter(|w| effect(w) == Effect::Reduce);
     updates.map(|w| w.resource()).collect()
 }
 

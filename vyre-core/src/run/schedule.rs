@@ -17,8 +17,9 @@ use crate::run::backend::{Progress, runnable};
 use crate::run::clock::Instant;
 use crate::run::outcome::WaveTime;
 use crate::run::stop::{Stop, Watch};
+use crate::vir0::flow::effect;
 use crate::vir0::group::{ended_at, groups_of};
-use crate::vir0::isa::{Op, Word};
+use crate::vir0::isa::{Effect, Word};
 use crate::vir0::module::{
     BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, Program, Resource, Step, Uniform,
     Wave, WaveId,
@@ -613,11 +614,8 @@ fn overflow(program: &Program, overflow: Overflow, waves: &[WaveId]) -> Pending 
 }
 
 fn first_push(kernel: &Kernel, onto: Resource) -> Option<u32> {
-    let pushes = |w: &Word| match (onto, Op::from_code(w.op)) {
-        (Resource::Frontier(f), Some(Op::Push | Op::PushItem)) => w.resource() == f.0,
-        (Resource::List(l), Some(Op::Append)) => w.resource() == l.0,
-        _ => false,
-    };
+    let pushes =
+        |w: &Word| matches!(effect(w), Effect::Push | Effect::Reserve) && w.names() == Some(onto);
     kernel.code.iter().position(pushes).map(|pc| pc as u32)
 }
 

@@ -25,7 +25,7 @@
 //! );
 //! ```
 
-use crate::vir0::isa::{IMM, Imm, Kind, MAX_ROWS, Op, Row, Slot, UNIFORM_BASE, Word};
+use crate::vir0::isa::{Effect, IMM, Imm, MAX_ROWS, Op, Row, Slot, UNIFORM_BASE, Word};
 use crate::vir0::module::{
     Agreement, BufferId, ConstantId, Domain, Extent, FixpointId, FrontierId, Kernel, KernelId,
     ListId, Program, ReductionId, Resource, ScalarId, Step, TopologyId, Uniform, Width,
@@ -162,7 +162,8 @@ pub fn kernel(program: &Program, id: KernelId) -> String {
     let mut depth: usize = 0;
     for (pc, &word) in (0u32..).zip(&kernel.code) {
         let op = Op::from_code(word.op);
-        if matches!(op, Some(Op::Else | Op::EndIf | Op::EndLoop)) {
+        let effect = op.map_or(Effect::No, |op| op.row().effect);
+        if matches!(effect, Effect::Turn | Effect::Close) {
             depth = depth.saturating_sub(1);
         }
         let indent = "  ".repeat(depth);
@@ -177,7 +178,7 @@ pub fn kernel(program: &Program, id: KernelId) -> String {
             }
         }
         line(&mut out, format_args!("{text}"));
-        if matches!(op, Some(Op::If | Op::Else | Op::Loop)) {
+        if matches!(effect, Effect::Open | Effect::Turn) {
             depth += 1;
         }
     }
@@ -230,33 +231,19 @@ fn instruction(program: &Program, kernel: &Kernel, row: &Row, word: Word) -> Str
         Imm::N | Imm::Literal => vec![d, a, b],
         Imm::Third => vec![d, a, b, operand(word.third(), row.d)],
         Imm::Resource(kind) | Imm::ResourceThird(kind) => {
-            let name = match kind {
-                Kind::Topology => topology(program, TopologyId(id)),
-                Kind::Frontier | Kind::ItemFrontier => frontier(program, FrontierId(id)),
-                Kind::List => list(program, ListId(id)),
-                Kind::Reduction32 | Kind::Reduction64 => reduction(program, ReductionId(id)),
-                Kind::Buffer8
-                | Kind::Buffer32
-                | Kind::Buffer64
-                | Kind::BufferOf(_)
-                | Kind::Buffer => buffer(program, BufferId(id)),
-            };
+            let name = resource(program, kind.resource(id));
             let third = match row.imm {
                 Imm::ResourceThird(_) => operand(word.third(), row.b),
                 _ => None,
             };
-            let is_element =
-                !matches!(kind, Kind::Frontier | Kind::Reduction32 | Kind::Reduction64);
+            let is_element = !matches!(row.effect, Effect::Push | Effect::Reduce);
             match a {
                 Some(index) if is_element => vec![d, Some(format!("{name}[{index}]")), b, third],
                 a => vec![d, Some(name), a, b, third],
             }
         }
         Imm::Field(kind, _) => {
-            let name = match kind {
-                Kind::List => list(program, ListId(id)),
-                _ => frontier(program, FrontierId(id)),
-            };
+            let name = resource(program, kind.resource(id));
             let a = a.unwrap_or_default();
             vec![Some(format!("{name}[{a}].{}", word.field())), b]
         }

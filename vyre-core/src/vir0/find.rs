@@ -29,9 +29,8 @@ mod turn;
 mod values;
 
 use super::flow::{self, BlockKind, Rows, live_in, op, uses, writes};
-use super::isa::{IMM, Imm, Op, UNIFORM_BASE, Word};
+use super::isa::{Effect, IMM, Imm, Op, UNIFORM_BASE, Word};
 use super::module::{BufferId, Kernel, Program, Resource, Role};
-use super::subject::accessed;
 use super::trap::Site;
 
 /// A loop of a kernel.
@@ -348,13 +347,13 @@ pub fn overwritten(program: &Program) -> Vec<BufferId> {
     let is_inside = |pc: usize| blocks.iter().any(|block| block.holds(pc));
     let is_overwritten = |id: BufferId| {
         for (pc, word) in kernel.code.iter().enumerate() {
-            let of_buffer = matches!(accessed(word), Some((_, Resource::Buffer(b))) if b == id);
+            let of_buffer = word.names() == Some(Resource::Buffer(id));
             match op(word) {
                 Op::Ret => return false,
-                Op::St8 | Op::St32 | Op::St64 if of_buffer && word.a == item && !is_inside(pc) => {
-                    return true;
+                op if of_buffer => {
+                    let stores = op.row().effect == Effect::Store;
+                    return stores && word.a == item && !is_inside(pc);
                 }
-                _ if of_buffer => return false,
                 _ => {}
             }
         }

@@ -17,7 +17,7 @@
 //! assert_eq!(live_in(&[select, ret])[0], uses(&select));
 //! ```
 
-use crate::vir0::isa::{Imm, Op, Slot, UNIFORM_BASE, Word};
+use crate::vir0::isa::{Effect, Imm, Op, Slot, UNIFORM_BASE, Word};
 use std::ops::Range;
 
 /// A set of register rows.
@@ -92,6 +92,11 @@ pub fn op(word: &Word) -> Op {
     Op::from_code(word.op).expect("verified code has known opcodes")
 }
 
+/// What a word of verified code does beside making `d`.
+pub fn effect(word: &Word) -> Effect {
+    op(word).row().effect
+}
+
 /// Rows of an operand; none where it is a uniform, an immediate or no operand.
 pub fn rows_of(slot: Slot, byte: u8) -> Rows {
     let width = match slot {
@@ -135,8 +140,8 @@ pub fn defs(word: &Word) -> Rows {
 
 /// Rows that a word may assign: those of [`defs`], and of a local array that it stores to, every element.
 pub fn writes(word: &Word) -> Rows {
-    let stores = match op(word) {
-        Op::RowSt32 | Op::RowSt64 | Op::RowFill32 | Op::RowFill64 => array(word),
+    let stores = match effect(word) {
+        Effect::RowStore | Effect::RowFill => array(word),
         _ => Rows::NONE,
     };
     defs(word).or(stores)
@@ -215,7 +220,7 @@ pub fn live_in(code: &[Word]) -> Vec<Rows> {
     let next = |pc: usize| {
         let op = op(&code[pc]);
         let mut next = Vec::new();
-        if !matches!(op, Op::Ret | Op::RetV | Op::Trap) {
+        if op.row().effect != Effect::End {
             next.push(pc + 1);
         }
         if op.row().imm == Imm::Target {

@@ -8,34 +8,13 @@
 //! code of a `macro_rules!` the place of the macro's call, so there a native trap may name more fields. And
 //! `a.or_from(v, b, w)` is one operation on two fields: both are named everywhere.
 
-use crate::vir0::isa::{IMM, Imm, Kind, MAX_DIRECT_UNIFORMS, Op, UNIFORM_BASE, Word};
+use crate::vir0::isa::{IMM, MAX_DIRECT_UNIFORMS, Op, UNIFORM_BASE};
 use crate::vir0::module::{
-    BufferId, Extent, FixpointId, FrontierId, Kernel, KernelId, ListId, Program, Resource, SiteId,
-    TopologyId, Uniform, Width, row_words,
+    Extent, FixpointId, Kernel, KernelId, Program, Resource, SiteId, Uniform, Width, row_words,
 };
 use crate::vir0::scalar::Scalar;
 use crate::vir0::sizes::Sizes;
 use crate::vir0::trap::{Subject, TrapKind};
-
-/// What a word of a kernel accesses, except reductions, which have no size.
-pub(super) fn accessed(word: &Word) -> Option<(Op, Resource)> {
-    let op = Op::from_code(word.op)?;
-    let (Imm::Resource(kind) | Imm::ResourceThird(kind) | Imm::Field(kind, _)) = op.row().imm
-    else {
-        return None;
-    };
-    let id = word.resource();
-    let resource = match kind {
-        Kind::Buffer8 | Kind::Buffer32 | Kind::Buffer64 | Kind::BufferOf(_) | Kind::Buffer => {
-            Resource::Buffer(BufferId(id))
-        }
-        Kind::Topology => Resource::Topology(TopologyId(id)),
-        Kind::Frontier | Kind::ItemFrontier => Resource::Frontier(FrontierId(id)),
-        Kind::List => Resource::List(ListId(id)),
-        Kind::Reduction32 | Kind::Reduction64 => return None,
-    };
-    Some((op, resource))
-}
 
 /// What an index that is out of bounds is an index of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +106,10 @@ pub fn subject_of(
     };
     let mut found: Option<Subject> = None;
     for (pc, _) in kernel.sites.iter().filter(|&&(_, s)| here(s)) {
-        let Some((op, resource)) = kernel.code.get(*pc as usize).and_then(accessed) else {
+        let Some(word) = kernel.code.get(*pc as usize) else {
+            continue;
+        };
+        let (Some(op), Some(resource)) = (Op::from_code(word.op), word.names()) else {
             continue;
         };
         let size = match kind {

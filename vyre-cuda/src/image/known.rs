@@ -110,7 +110,7 @@ impl Layout {
                 .into_iter()
                 .filter(|class| class.contains(&wave.narrow));
             known.may_be(word(i, offset_of!(abi::Wave, narrow)), classes.flatten());
-            if self.ranges_of[i].is_none() {
+            if self.ranges_of(i).is_none() {
                 for count in [
                     offset_of!(abi::Wave, range_count),
                     offset_of!(abi::Wave, chunk_count),
@@ -179,7 +179,7 @@ impl Layout {
     /// Functions that no run with this layout reaches, which words that are known do not show: how many items a warp takes
     /// at once is a number, and so is that there are none because long ranges are summed up.
     pub(crate) fn unreached(&self) -> Vec<&'static str> {
-        let ranges = self.ranges_of.iter().any(Option::is_some);
+        let ranges = (0..self.waves.len()).any(|wave| self.ranges_of(wave).is_some());
         // Of lanes with four items, on graphs of few edges a node (`steps.cuh`).
         let many = self.waves.iter().any(|wave| {
             let kernel = &self.kernels[wave.kernel as usize];

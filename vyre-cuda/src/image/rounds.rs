@@ -7,8 +7,8 @@ use super::Layout;
 use crate::abi::{self, NONE};
 use crate::ptx::thread::{self, Refused};
 use std::fmt;
-use vyre_core::vir0::flow::op;
-use vyre_core::vir0::isa::Op;
+use vyre_core::vir0::flow::effect;
+use vyre_core::vir0::isa::Effect;
 use vyre_core::vir0::module::{Domain, FixpointId, FrontierId, Program, Step, Uniform, WaveId};
 
 /// Items of a frontier that a CTA keeps of what it pushes, at most and at least, and the bytes of one.
@@ -140,7 +140,7 @@ impl Layout {
             let kernel = &program.kernels[wave.kernel.index()];
             let swept = wave.domain.frontier().filter(|swept| owned(swept.0));
             let nodes = match wave.domain {
-                Domain::EdgesFrom(..) => self.ranges_of[id.index()].is_none(),
+                Domain::EdgesFrom(..) => self.ranges_of(id.index()).is_none(),
                 Domain::Items(_) => wave.domain.fields(program).is_empty(),
                 _ => false,
             };
@@ -157,7 +157,7 @@ impl Layout {
             if !staged || !kernel.uniforms.iter().all(stays) {
                 return Err(General::Uniform(id));
             }
-            for word in kernel.code.iter().filter(|w| op(w) == Op::Push) {
+            for word in kernel.code.iter().filter(|w| effect(w) == Effect::Push) {
                 if !owned(word.resource()) {
                     return Err(General::Push(id));
                 }

@@ -1,13 +1,13 @@
 //! The schedule's steps, and what each barrier has to settle.
 
-use super::{Layout, Pulling, list_number};
+use super::{Layout, Pulling, queue_number};
 use crate::abi::{self, NONE};
 use vyre_core::plan::arena::phases;
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::pull::{self, Taken};
-use vyre_core::vir0::flow::op;
+use vyre_core::vir0::flow::{effect, op};
 use vyre_core::vir0::group::ended_at;
-use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE};
+use vyre_core::vir0::isa::{Effect, IMM, Op, UNIFORM_BASE};
 use vyre_core::vir0::module::{Domain, FixpointId, Kernel, Program, Step, Uniform};
 
 impl Layout {
@@ -64,7 +64,7 @@ impl Layout {
             };
             match *step {
                 Step::Wave(w) => {
-                    if self.ranges_of[w.index()].is_some() {
+                    if self.ranges_of(w.index()).is_some() {
                         self.steps.push(plain(abi::step::HUBS));
                     }
                     self.steps.push(plain(abi::step::WAVE));
@@ -123,7 +123,7 @@ impl Layout {
         start == f
             && described.until_frontier == u32::from(frontier.0)
             && until.carried == u32::from(frontier.0)
-            && (until.pushed_count == 1 || self.quick[wave.kernel.index()].is_some())
+            && (until.pushed_count == 1 || self.forms[wave.kernel.index()].quick.is_some())
             && self.swept_with[frontier.index()] == Some(topology.0.into())
             && (described.frontier_count, described.reduction_count) == (1, 0)
             && described.swap_count == 0
@@ -151,13 +151,11 @@ impl Layout {
             let kernel = program.waves[wave.index()].kernel;
             let code = &program.kernels[kernel.index()].code;
             for (pc, word) in (0u32..).zip(code) {
-                let id = if op(word) == Op::Append {
-                    list_number(program, word.resource())
-                } else if matches!(op(word), Op::Push | Op::PushItem) {
-                    word.resource().into()
-                } else {
+                let adds = matches!(effect(word), Effect::Push | Effect::Reserve);
+                let Some(resource) = word.names().filter(|_| adds) else {
                     continue;
                 };
+                let id = queue_number(program, resource).expect("items are added to a queue");
                 let entry = [id, kernel.0.into(), pc];
                 match pushed.iter_mut().find(|e| e[0] == entry[0]) {
                     Some(e) => *e = (*e).min(entry),

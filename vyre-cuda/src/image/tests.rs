@@ -1,9 +1,9 @@
 use super::*;
 use crate::neighbor_loop::words::word;
-use vyre_core::vir0::isa::{IMM, UNIFORM_BASE};
+use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE, Word};
 use vyre_core::vir0::module::{
     Buffer, Constant, ConstantId, Extent, Fixpoint, FixpointId, Frontier, FrontierId, ItemRows,
-    KernelId, SiteId, Step, Topology, Uniform, Wave, WaveId,
+    KernelId, Role, SiteId, Step, Topology, Uniform, Wave, WaveId,
 };
 
 /// One wave over the nodes of a topology.

@@ -1,10 +1,10 @@
 //! Words of code as the device has them.
 
-use super::{Layout, list_number};
+use super::{Layout, queue_number};
 use crate::abi::{self, bytes_of};
 use vyre_core::vir0::flow::op;
 use vyre_core::vir0::isa::{
-    FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, UNIFORM_BASE, Word,
+    Effect, FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Op, UNIFORM_BASE, Word,
 };
 use vyre_core::vir0::module::{Kernel, Program};
 
@@ -12,16 +12,14 @@ impl Layout {
     /// The code as the device has it: each word, where its operands are in a full tile, its immediate four times; then
     /// the quick code. `counting`: turns of loops are steps, and those of loops that are lifted come one after the other.
     pub(crate) fn device_words(&self, counting: bool) -> Vec<u8> {
-        let starts = self.kernels.iter().map(|k| k.code as usize);
-        let ends = starts.clone().skip(1).chain([self.code.len()]);
-        let mut words: Vec<[u32; 8]> = Vec::with_capacity(self.code.len());
-        for ((start, end), kernel) in starts.zip(ends).zip(&self.kernels) {
-            let code = self.head.code_shared + start as u32 * abi::WORD_BYTES;
+        let mut words: Vec<[u32; 8]> = Vec::with_capacity(self.words());
+        for (form, kernel) in self.forms.iter().zip(&self.kernels) {
+            let code = self.head.code_shared + kernel.code * abi::WORD_BYTES;
             // The sum has its top bit set: shared memory is far smaller than the margin in `FIXED`.
-            for (at, &word) in (0u32..).zip(&self.code[start..end]) {
+            for (at, &word) in (0u32..).zip(&form.words) {
                 let word = match Op::from_code(word.op) {
                     Some(Op::EndLoop) if !counting => Word { d: 0, ..word },
-                    _ if counting && self.lifted.contains(&(start + at as usize)) => Word {
+                    _ if counting && form.counted == Some(at as usize) => Word {
                         op: Op::Loop as u8,
                         ..Word::default()
                     },
@@ -44,8 +42,8 @@ impl Layout {
                 words.push([first, imm, a, b, imm, imm, imm, imm]);
             }
         }
-        let maps = self.kernels.iter().zip(&self.maps);
-        for (kernel, map) in maps.filter_map(|(k, s)| Some((k, s.as_ref()?))) {
+        let maps = self.kernels.iter().zip(&self.forms);
+        for (kernel, map) in maps.filter_map(|(k, form)| Some((k, form.map.as_ref()?))) {
             let code = map.code.iter().zip(&map.flags);
             words.extend((kernel.stream..).zip(code).map(|(at, (word, flags))| {
                 let mut words = self.map_word(kernel, at, word);
@@ -89,14 +87,6 @@ impl Layout {
     }
 }
 
-/// Whether an instruction names a list.
-fn is_of_list(op: Op) -> bool {
-    matches!(
-        op.row().imm,
-        Imm::Resource(Kind::List) | Imm::Field(Kind::List, _)
-    )
-}
-
 /// A kernel's code with the rewritten words: the end of a loop says whether its turns are steps, break and continue name
 /// their loop's round frame, reduce names its accumulator, lists have the device's numbers.
 pub(super) fn device_code(program: &Program, kernel: &Kernel, reductions: &[u32]) -> Vec<Word> {
@@ -122,12 +112,12 @@ pub(super) fn device_code(program: &Program, kernel: &Kernel, reductions: &[u32]
             frames -= u32::from(FRAMES_PER_LOOP);
         } else if op.row().imm == Imm::Depth {
             word.imm = loops[loops.len() - 1 - word.imm as usize];
-        } else if matches!(op, Op::Reduce32 | Op::Reduce64) {
+        } else if op.row().effect == Effect::Reduce {
             let id = u32::from(word.resource());
             let slot = reductions.iter().position(|&r| r == id);
             word.imm |= slot.expect("the list has every reduction of the kernel") as u32;
-        } else if is_of_list(op) {
-            word.imm = list_number(program, word.resource()) << 16 | word.imm & 0xffff;
+        } else if let Some(queue) = word.names().and_then(|r| queue_number(program, r)) {
+            word.imm = queue << 16 | word.imm & 0xffff;
         }
     }
     code

@@ -71,10 +71,14 @@ pub(super) fn average_degrees<'a>(graphs: impl Iterator<Item = &'a Csr>) -> Vec<
 
 /// How each wave's neighbour loop is shared out.
 pub(super) fn partitions_of(layout: &Layout, csrs: &[&Csr]) -> Vec<Option<EdgePartition>> {
-    let of = |(wave, t): (usize, &Option<u16>)| {
-        t.map(|t| EdgePartition::new(csrs[usize::from(t)].offsets(), layout.tile(wave)))
+    let of = |wave| {
+        let t = layout.ranges_of(wave)?;
+        Some(EdgePartition::new(
+            csrs[usize::from(t)].offsets(),
+            layout.tile(wave),
+        ))
     };
-    layout.ranges_of.iter().enumerate().map(of).collect()
+    (0..layout.wave_count()).map(of).collect()
 }
 
 pub(super) fn partitions_bytes(partitions: &[Option<EdgePartition>]) -> u64 {
@@ -253,7 +257,7 @@ pub(crate) fn graphs_of(
         hubs: hubs_of(program, |t| most_degree(&offsets(t)) > HUB_EDGES),
         partition_bytes: vec![0; program.topologies.len()],
     };
-    for (wave, t) in layout.ranges_of.iter().enumerate() {
+    for (wave, t) in (0..layout.wave_count()).map(|w| (w, layout.ranges_of(w))) {
         if let Some(t) = t.map(TopologyId) {
             let partitions = EdgePartition::new(&offsets(t), layout.tile(wave));
             found.partition_bytes[t.index()] += partition_bytes(&partitions);

@@ -267,7 +267,7 @@ impl Bound {
             shapes: &query.laid.shapes,
             stamps: &[],
             // A CTA of its own walks long ranges as it does all others.
-            ranges: vec![Ranges::default(); pass.layout.ranges_of.len()],
+            ranges: vec![Ranges::default(); pass.layout.wave_count()],
             time_waves: pass.time_waves,
             compiled: pass.is_compiled(),
         };

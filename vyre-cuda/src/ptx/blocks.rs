@@ -5,8 +5,8 @@ use crate::abi;
 use std::collections::BTreeSet;
 use std::mem::offset_of;
 use std::ops::Range;
-use vyre_core::vir0::flow::{Block, BlockKind, Rows, op, writes};
-use vyre_core::vir0::isa::{Faults, Imm, Op, Word};
+use vyre_core::vir0::flow::{Block, BlockKind, Rows, effect, op, writes};
+use vyre_core::vir0::isa::{Effect, Faults, Imm, Op, Word};
 use vyre_core::vir0::trap::TrapKind;
 
 /// All lanes of a warp.
@@ -154,21 +154,15 @@ impl Body<'_> {
 
     /// Whether no item goes on behind a word.
     fn leaves_for_good(&self, word: &Word) -> bool {
-        matches!(
-            op(word),
-            Op::Break | Op::Continue | Op::Ret | Op::RetV | Op::Trap
-        )
+        matches!(effect(word), Effect::Leave | Effect::End)
     }
 
     /// Whether a word between two pcs is worth skipping.
     fn is_long(&self, from: usize, to: usize) -> bool {
         let heavy = |word: &Word| {
-            let op = op(word);
-            let names = matches!(
-                op.row().imm,
-                Imm::Resource(_) | Imm::ResourceThird(_) | Imm::Field(..) | Imm::Rows
-            );
-            names || op == Op::Loop || op.row().faults != Faults::No
+            let row = op(word).row();
+            let names = word.names().is_some() || row.imm == Imm::Rows;
+            names || row.op == Op::Loop || row.faults != Faults::No
         };
         let words = self.kernel.code.get(from..to).unwrap_or_default();
         words.len() > WORTH_A_VOTE || words.iter().any(heavy)
@@ -249,10 +243,6 @@ impl Body<'_> {
 
     pub(super) fn push_open(&mut self, block: Block) {
         let inside = &self.kernel.code[block.at + 1..block.end];
-        let leaves = |w: &Word| {
-            let op = op(w);
-            matches!(op, Op::Ret | Op::RetV | Op::Trap) || op.row().imm == Imm::Depth
-        };
         let depth_of = |pc: usize| {
             let around = self.blocks.iter().filter(|b| b.kind == BlockKind::Loop);
             around.filter(|b| b.holds(pc) && b.at > block.at).count()
@@ -518,6 +508,11 @@ impl Body<'_> {
         let to = self.next_label();
         self.skip_unless_any(self.depth(), &to);
     }
+}
+
+/// Whether an item may go on elsewhere than behind a word, or in its block.
+pub(super) fn leaves(word: &Word) -> bool {
+    matches!(effect(word), Effect::MayLeave | Effect::Leave | Effect::End)
 }
 
 /// Rows that words write.

@@ -5,14 +5,14 @@ use super::counted::{self, Counted};
 use super::lifted::{self, Lifted, Turn};
 use super::shared::{self, Shared};
 use crate::abi::{self, NONE};
-use crate::image::{Layout, list_number, records_of};
+use crate::image::{Layout, queue_number, records_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::mem::offset_of;
 use vyre_core::vir0::find::{Cell, Turns};
 use vyre_core::vir0::flow::{Block, BlockKind, Rows, blocks, live_in, op, rows_of, uses, writes};
-use vyre_core::vir0::isa::{IMM, Imm, Kind, Op, Slot, UNIFORM_BASE, Word};
-use vyre_core::vir0::module::{Domain, Extent, Kernel, Program};
+use vyre_core::vir0::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
+use vyre_core::vir0::module::{Domain, Extent, Kernel, Program, Resource};
 use vyre_core::vir0::trap::TrapKind;
 
 /// Registers, of 32 bits, that the rows of the items that go side by side may fill where most are alive.
@@ -255,22 +255,12 @@ pub(super) fn hoisted(kernel: &Kernel, together: u32) -> BTreeSet<Fact> {
 /// What a word asks of the tables.
 fn facts_of(word: &Word) -> Vec<Fact> {
     let id = word.resource();
-    match (op(word), op(word).row().imm) {
+    match (op(word), word.names()) {
         (Op::CsrBegin | Op::CsrEnd, _) => vec![Fact::Nodes(id), Fact::Offsets(id)],
         (Op::CsrTarget, _) => vec![Fact::Edges(id), Fact::Targets(id)],
         (Op::Len, _) => vec![Fact::Len(id)],
         (Op::Push, _) => vec![Fact::Pushable(id)],
-        (_, Imm::Resource(kind) | Imm::ResourceThird(kind)) => match kind {
-            Kind::Buffer8 | Kind::Buffer32 | Kind::Buffer64 | Kind::BufferOf(_) | Kind::Buffer => {
-                vec![Fact::Len(id), Fact::Data(id)]
-            }
-            Kind::Topology
-            | Kind::Frontier
-            | Kind::ItemFrontier
-            | Kind::List
-            | Kind::Reduction32
-            | Kind::Reduction64 => vec![],
-        },
+        (_, Some(Resource::Buffer(_))) => vec![Fact::Len(id), Fact::Data(id)],
         _ => vec![],
     }
 }
@@ -681,12 +671,8 @@ impl<'a> Body<'a> {
     /// The device's number of the list or frontier that a word names, its entry in shared memory, and that of its
     /// record.
     pub(super) fn queue(&self, word: &Word) -> (u32, u32, u32) {
-        let id = match op(word) {
-            Op::Append | Op::ListSt8 | Op::ListSt32 | Op::ListSt64 => {
-                list_number(self.program, word.resource())
-            }
-            _ => word.resource().into(),
-        };
+        let named = word.names().and_then(|r| queue_number(self.program, r));
+        let id = named.expect("the word names a frontier or a list");
         let head = &self.layout.head;
         let record = records_of(self.program).position(|(queue, _)| queue == id);
         let record = record.map_or(0, |r| r as u32 * size_of::<abi::Record>() as u32);

@@ -4,7 +4,7 @@
 //! rows alone decide each of its breaks. Its turns then follow each other without a branch, a vote or a look at the abort
 //! word, and its known rows are literals; what is known when it ends is put in registers behind it.
 
-use super::blocks::written_in;
+use super::blocks::{leaves, written_in};
 use super::body::{Body, Items};
 use crate::image::Layout;
 use vyre_core::vir0::flow::{Block, BlockKind, Rows, op, writes};
@@ -177,8 +177,7 @@ impl Body<'_> {
                         }
                     }
                 }
-                Op::BreakIf | Op::BreakUnless | Op::Break | Op::Continue => return None,
-                Op::Ret | Op::RetV | Op::Trap => return None,
+                _ if leaves(word) => return None,
                 op => {
                     match op {
                         Op::If => ifs += 1,

@@ -49,9 +49,8 @@ pub(super) struct Turn {
 
 /// The loop of a kernel that is shared out.
 pub(super) fn find(layout: &Layout, kernel: usize) -> Option<Lifted> {
-    let described = &layout.kernels[kernel];
-    let code = &layout.code[described.code as usize..];
-    let own = &code[..described.words as usize];
+    let code = &layout.forms[kernel].words;
+    let own = &code[..layout.kernels[kernel].words as usize];
     let at = own
         .iter()
         .position(|w| u32::from(w.op) == abi::OP_NEIGHBORS)?;

@@ -17,9 +17,9 @@ use super::blocks::Open;
 use super::body::{Body, arrays};
 use std::fmt::Write;
 use vyre_core::vir0::find::{self, Cell, Combine, Turns};
-use vyre_core::vir0::flow::{Block, Rows, defs, op, uses, writes};
-use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE, Word};
-use vyre_core::vir0::module::{BufferId, Kernel, Program};
+use vyre_core::vir0::flow::{Block, Rows, defs, effect, uses, writes};
+use vyre_core::vir0::isa::{Effect, IMM, Op, UNIFORM_BASE, Word};
+use vyre_core::vir0::module::{BufferId, Kernel, Program, Resource};
 
 /// Turns of an item from which on the warp takes them together.
 const FROM: u32 = 64;
@@ -65,7 +65,7 @@ pub(super) fn loops(program: &Program, kernel: &Kernel, wide: Rows) -> Vec<(usiz
 fn is_noticed(code: &[Word], (cell, how): &(Cell, Combine)) -> bool {
     let reads = |w: &Word| match cell {
         Cell::Row(row) | Cell::Pair(row) => uses(w).has(*row),
-        Cell::Element(b) => matches!(op(w), Op::Ld8 | Op::Ld32 | Op::Ld64) && w.resource() == b.0,
+        Cell::Element(b) => effect(w) == Effect::Load && w.names() == Some(Resource::Buffer(*b)),
     };
     matches!(how, Combine::Take(_)) || !code.iter().any(reads)
 }
@@ -399,11 +399,8 @@ impl Body<'_> {
     /// The element of a buffer that is a cell of the loop: its address, for item `j`, and whether there is none.
     fn element_of(&mut self, block: Block, buffer: BufferId, j: u32) -> (String, String) {
         let own = |w: &&Word| {
-            let is = matches!(
-                op(w),
-                Op::Ld8 | Op::Ld32 | Op::Ld64 | Op::St8 | Op::St32 | Op::St64
-            );
-            is && w.resource() == buffer.0
+            let plain = matches!(effect(w), Effect::Load | Effect::Store);
+            plain && w.names() == Some(Resource::Buffer(buffer))
         };
         let code = &self.kernel.code[block.at..block.end];
         let word = *code.iter().find(own).expect("the loop accesses it");

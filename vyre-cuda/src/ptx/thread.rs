@@ -8,8 +8,8 @@
 use super::body::{Body, Index, Items};
 use crate::image::Layout;
 use std::fmt::{self, Write};
-use vyre_core::vir0::flow::op;
-use vyre_core::vir0::isa::{Imm, Op};
+use vyre_core::vir0::flow::{effect, op};
+use vyre_core::vir0::isa::{Effect, Op};
 use vyre_core::vir0::module::{Kernel, Program, Uniform};
 use vyre_core::vir0::trap::TrapKind;
 
@@ -60,13 +60,16 @@ impl fmt::Display for Refused {
 pub(crate) fn sites(kernel: &Kernel) -> Result<Vec<u16>, Refused> {
     let mut sites = Vec::new();
     for word in &kernel.code {
-        match (op(word), op(word).row().imm) {
-            (Op::Loop, _) => return Err(Refused::Loop),
-            (_, Imm::Rows) => return Err(Refused::Array),
-            (Op::Append | Op::PushItem, _) => return Err(Refused::List),
-            (Op::Reduce32 | Op::Reduce64, _) => return Err(Refused::Reduction),
-            (Op::Push, _) => sites.push(word.resource()),
-            _ => {}
+        match effect(word) {
+            Effect::Open if op(word) == Op::Loop => return Err(Refused::Loop),
+            Effect::RowLoad | Effect::RowStore | Effect::RowFill => return Err(Refused::Array),
+            Effect::Reserve | Effect::Field => return Err(Refused::List),
+            Effect::Reduce => return Err(Refused::Reduction),
+            Effect::Push => sites.push(word.resource()),
+            Effect::No | Effect::Ask | Effect::Load | Effect::Store => {}
+            Effect::AtomicLoad | Effect::AtomicStore | Effect::Update | Effect::Exchange => {}
+            Effect::Open | Effect::Turn | Effect::Close => {}
+            Effect::MayLeave | Effect::Leave | Effect::End => {}
         }
     }
     match sites.len() > SITES {

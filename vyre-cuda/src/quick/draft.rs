@@ -2,7 +2,7 @@
 
 use crate::abi;
 use vyre_core::vir0::flow::Rows;
-use vyre_core::vir0::isa::{Imm, Op, Slot};
+use vyre_core::vir0::isa::{Effect, Imm, Op, Slot};
 
 /// What a draft does with its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,9 +97,7 @@ impl Draft {
     pub(super) fn is_pure(&self) -> bool {
         match self.does {
             Does::Computes(_) => true,
-            Does::Op(op, _, buffer) => {
-                buffer.is_none() && !self.writes().is_empty() && op != Op::Ret
-            }
+            Does::Op(op, ..) => op.row().effect == Effect::No && !self.writes().is_empty(),
             _ => false,
         }
     }

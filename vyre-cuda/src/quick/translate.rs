@@ -5,7 +5,7 @@ use super::DEPTH;
 use super::draft::{COMPUTED, COPY, Does, Draft, ELEMENTS, OR, XOR, computes, of_halves};
 use crate::abi::{self, fill};
 use vyre_core::vir0::flow::{op, writes};
-use vyre_core::vir0::isa::{IMM, Imm, Kind, Op, Slot, UNIFORM_BASE, Word};
+use vyre_core::vir0::isa::{IMM, Kind, Op, Slot, UNIFORM_BASE, Word};
 use vyre_core::vir0::module::{Kernel, Uniform};
 
 /// The file that all operands are rows of, as far as it is taken.
@@ -96,22 +96,14 @@ pub(super) struct Ask {
 /// item's own number, and no word before it changes that or the buffer.
 fn known_place(kernel: &Kernel, pc: usize) -> Option<(u16, usize, bool)> {
     let word = &kernel.code[pc];
-    let wide = match op(word) {
-        Op::Ld32 | Op::AtomLd32 => false,
-        Op::Ld64 | Op::AtomLd64 => true,
-        _ => return None,
-    };
+    let (row, buffer) = (op(word).row(), word.names()?);
+    if !row.effect.loads() || row.kind() == Some(Kind::Buffer8) {
+        return None;
+    }
     let item = [kernel.item.index, kernel.item.src, kernel.item.dst];
     let place = item.iter().position(|&row| row == Some(word.a))?;
-    let changes = |before: &Word| {
-        let row = op(before).row();
-        let stores = matches!(row.imm, Imm::Resource(kind) | Imm::ResourceThird(kind) if is_buffer(kind))
-            && !matches!(
-                op(before),
-                Op::Ld8 | Op::Ld32 | Op::Ld64 | Op::AtomLd32 | Op::AtomLd64
-            );
-        writes(before).has(word.a) || stores && before.resource() == word.resource()
-    };
+    let changes = |before: &Word| writes(before).has(word.a) || before.changes(buffer);
+    let wide = row.d == Slot::D;
     (!kernel.code[..pc].iter().any(changes)).then_some((word.resource(), place, wide))
 }
 
@@ -312,11 +304,4 @@ pub(super) fn drafts_of(
 /// The immediate of a push.
 fn pushed(to: u16, own: bool) -> u32 {
     u32::from(to) << 16 | if own { abi::QUICK_OWN } else { 0 }
-}
-
-fn is_buffer(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Buffer8 | Kind::Buffer32 | Kind::Buffer64 | Kind::BufferOf(_) | Kind::Buffer
-    )
 }

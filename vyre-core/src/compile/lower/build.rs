@@ -633,9 +633,7 @@ fn jumps_to(stmt: &Stmt, depth: u32, which: &dyn Fn(&Stmt) -> bool) -> bool {
         return *d == depth && which(stmt);
     }
     let inner = depth + u32::from(matches!(stmt, Stmt::Loop { .. }));
-    let mut found = false;
-    stmt.each_block(&mut |b| found |= b.iter().any(|s| jumps_to(s, inner, which)));
-    found
+    stmt.blocks().flatten().any(|s| jumps_to(s, inner, which))
 }
 
 /// Whether a loop's body always leaves the loop, and only from its tail once `if c { ..; break } rest` is read as

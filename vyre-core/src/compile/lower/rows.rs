@@ -7,7 +7,7 @@
 //! the code after a loop reads occupies no row between the `break` and the loop's end.
 
 use super::{Arg, Code, Inst, LowerError, Reg};
-use crate::vir0::isa::{MAX_ROWS, Op};
+use crate::vir0::isa::{Effect, MAX_ROWS, Op};
 use std::collections::BTreeMap;
 
 /// The row of each virtual register.
@@ -120,10 +120,10 @@ impl Liveness {
                     live.union(target(&frames, inst.imm).1);
                 }
                 Op::Continue => live.clone_from(&self.heads[target(&frames, inst.imm).0]),
-                Op::Ret | Op::RetV | Op::Trap => live.clear(),
+                op if op.row().effect == Effect::End => live.clear(),
                 op => debug_assert!(
-                    matches!(super::control(op), super::Control::None),
-                    "every control word has its own arm"
+                    !op.row().effect.branches(),
+                    "every word that branches has its own arm"
                 ),
             }
             after.clone_from(&live);

@@ -502,11 +502,10 @@ pub(super) fn speculation_words(e: &Expr) -> Option<u32> {
         | Expr::Append { .. }
         | Expr::Csr { .. } => return None,
     };
-    let mut words = Some(own);
-    e.each_operand(&mut |operand| {
-        words = words.and_then(|w| Some(w + speculation_words(operand)?));
-    });
-    words
+    let mut operands = e.operands();
+    operands.try_fold(own, |words, operand| {
+        Some(words + speculation_words(operand)?)
+    })
 }
 
 /// The 32- or 64-bit form of an atomic.

@@ -2,7 +2,7 @@
 //! be used again.
 
 use super::{Arg, Code, Inst, LowerError, Reg};
-use crate::compile::ir::{Body, Expr, LocalId, Stmt};
+use crate::compile::ir::{Body, Effect, Expr, LocalId, Stmt};
 use crate::vir0::isa::Op;
 use crate::vir0::module::{BufferId, SiteId};
 use crate::vir0::scalar::Scalar;
@@ -32,24 +32,21 @@ impl Counts {
     }
 
     pub(super) fn block(&mut self, block: &[Stmt]) -> Result<(), LowerError> {
-        let mut result = Ok(());
         for stmt in block {
             if let Stmt::Assign(local, _) = stmt {
                 *Self::at(&mut self.defs, *local)? += 1;
             }
-            stmt.each_operand(&mut |e| result = result.clone().and_then(|()| self.expr(e)));
-            stmt.each_block(&mut |b| result = result.clone().and_then(|()| self.block(b)));
+            stmt.operands().try_for_each(|e| self.expr(e))?;
+            stmt.blocks().try_for_each(|b| self.block(b))?;
         }
-        result
+        Ok(())
     }
 
     pub(super) fn expr(&mut self, e: &Expr) -> Result<(), LowerError> {
         if let Expr::Local(local) = e {
             *Self::at(&mut self.reads, *local)? += 1;
         }
-        let mut result = Ok(());
-        e.each_operand(&mut |x| result = result.clone().and_then(|()| self.expr(x)));
-        result
+        e.operands().try_for_each(|x| self.expr(x))
     }
 
     pub(super) fn at(counts: &mut [u32], local: LocalId) -> Result<&mut u32, LowerError> {
@@ -240,18 +237,21 @@ impl Place {
 
 /// Buffers that a block stores to, or changes atomically.
 fn changed_buffers(block: &[Stmt], changed: &mut HashSet<BufferId>) {
-    fn of_expr(e: &Expr, changed: &mut HashSet<BufferId>) {
-        if let Expr::Atomic { buffer, .. } | Expr::CompareExchange { buffer, .. } = e {
-            changed.insert(*buffer);
+    fn note(effect: Effect<'_>, changed: &mut HashSet<BufferId>) {
+        if let Effect::Element(element) = effect
+            && element.how.changes()
+        {
+            changed.insert(element.buffer);
         }
-        e.each_operand(&mut |x| of_expr(x, changed));
+    }
+    fn of_expr(e: &Expr, changed: &mut HashSet<BufferId>) {
+        note(e.effect(), changed);
+        e.operands().for_each(|x| of_expr(x, changed));
     }
     for stmt in block {
-        if let Stmt::Store { buffer, .. } | Stmt::AtomicStore { buffer, .. } = stmt {
-            changed.insert(*buffer);
-        }
-        stmt.each_operand(&mut |e| of_expr(e, changed));
-        stmt.each_block(&mut |b| changed_buffers(b, changed));
+        note(stmt.effect(), changed);
+        stmt.operands().for_each(|e| of_expr(e, changed));
+        stmt.blocks().for_each(|b| changed_buffers(b, changed));
     }
 }
 

@@ -73,7 +73,7 @@ pub(in crate::compile) fn may_fault(op: BinaryOp, scalar: Scalar, divisor: &Expr
 
 /// Where evaluating a condition may trap.
 pub(super) fn division_in(e: &Expr) -> Option<SiteId> {
-    let mut found = match e {
+    let here = match e {
         Expr::Binary {
             op,
             scalar,
@@ -83,8 +83,7 @@ pub(super) fn division_in(e: &Expr) -> Option<SiteId> {
         } if may_fault(*op, *scalar, right) => *site,
         _ => None,
     };
-    e.each_operand(&mut |x| found = found.or_else(|| division_in(x)));
-    found
+    here.or_else(|| e.operands().find_map(division_in))
 }
 
 impl<'b> Walk<'_, '_, 'b> {

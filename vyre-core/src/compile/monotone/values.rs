@@ -207,17 +207,12 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
 
     /// What it names does not change while an item runs, but by assigning its locals.
     pub(super) fn is_still(&self, e: &Expr) -> bool {
-        let mut still = match e {
-            Expr::AtomicLoad { .. }
-            | Expr::Atomic { .. }
-            | Expr::CompareExchange { .. }
-            | Expr::Append { .. }
-            | Expr::ArrayLoad { .. } => false,
-            Expr::Load { buffer, .. } => !self.shared.directions.contains_key(buffer),
-            _ => true,
+        let still = match (e, e.effect()) {
+            (Expr::ArrayLoad { .. }, _) => false,
+            (Expr::Load { buffer, .. }, _) => !self.shared.directions.contains_key(buffer),
+            (_, effect) => matches!(effect, Effect::No | Effect::Ask(_)),
         };
-        e.each_operand(&mut |x| still = still && self.is_still(x));
-        still
+        still && e.operands().all(|x| self.is_still(x))
     }
 
     pub(super) fn is(&self, value: Operand<'_>, of: &Expr, state: &State<'b>) -> bool {

@@ -3,8 +3,8 @@
 use crate::dsl::fault::Fault;
 use crate::run::schedule::Pending;
 use crate::run::stop::Watch;
-use crate::vir0::flow::writes;
-use crate::vir0::isa::{Faults, Op, Word};
+use crate::vir0::flow::{op, writes};
+use crate::vir0::isa::{Effect, Faults, Op, Word};
 use crate::vir0::module::{Domain, Kernel, KernelId, Program, SiteId, Wave, WaveId};
 use crate::vir0::trap::TrapKind;
 
@@ -54,7 +54,7 @@ pub(super) fn refine(program: &Program, kernel: KernelId, fault: &mut Fault) -> 
     let panicked = matches!(fault.kind, TrapKind::Panic | TrapKind::Assert);
     if let Some(word) = kernel.code.get(pc as usize)
         && (panicked || message.is_some() && !shared)
-        && let Some(Op::Assert | Op::Trap) = Op::from_code(word.op)
+        && says_kind(word)
         && let Some(kind) = TrapKind::from_code(word.imm)
     {
         (fault.kind, fault.index, fault.len) = (kind, 0, 0);
@@ -74,8 +74,8 @@ pub(super) fn raises(
     let Some(word) = kernel.code.get(pc as usize) else {
         return false;
     };
-    match Op::from_code(word.op) {
-        Some(Op::Assert | Op::Trap) if panicked => {
+    match says_kind(word) {
+        true if panicked => {
             let said = fault.message.as_deref().unwrap_or_default();
             // `assert_eq!` shows its operands below what the user says, and that after a colon.
             let first = said.lines().next().unwrap_or_default();
@@ -87,10 +87,14 @@ pub(super) fn raises(
                 }
             }
         }
-        Some(Op::Assert | Op::Trap) => false,
-        Some(_) => !panicked,
-        None => false,
+        true => false,
+        false => !panicked,
     }
+}
+
+/// Whether a word says itself which kind of trap it raises.
+fn says_kind(word: &Word) -> bool {
+    op(word).row().faults == Faults::Explicit
 }
 
 /// Whether a lane of this wave can raise a fault that the bytecode knows of. Its own element is always there.
@@ -106,9 +110,9 @@ pub(super) fn can_trap(program: &Program, wave: &Wave) -> bool {
         };
         // Where the index's row becomes something else, it is no index any more.
         let keeps = |row: u8| !writes(word).has(row);
-        match (op, own) {
-            (Op::RowFill32 | Op::RowFill64, _) => false,
-            (Op::Ld8 | Op::Ld32 | Op::Ld64 | Op::St8 | Op::St32 | Op::St64, Some((len, row))) => {
+        match (op.row().effect, own) {
+            (Effect::RowFill, _) => false,
+            (Effect::Load | Effect::Store, Some((len, row))) => {
                 let buffer = &program.buffers[usize::from(word.resource())];
                 word.a == row && buffer.extent == len && keeps(row)
             }

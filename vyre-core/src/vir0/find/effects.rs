@@ -3,14 +3,14 @@
 use super::turn::Turn;
 use super::values::Number;
 use super::{Kept, Why};
-use crate::vir0::flow::{self, BlockKind, op};
-use crate::vir0::isa::{Faults, IMM, Op, Word};
+use crate::vir0::flow::{self, BlockKind, effect, op};
+use crate::vir0::isa::{Effect, Faults, IMM, Op, Word};
 use crate::vir0::module::BufferId;
 use std::collections::BTreeSet;
 
 /// What a word does to memory that is no cell.
 #[derive(Clone, Copy)]
-pub(super) enum Effect {
+pub(super) enum Change {
     Store(Number),
     Update(Op),
     /// With a result that somebody may look at.
@@ -30,36 +30,26 @@ pub(super) enum Access {
 }
 
 pub(super) fn access(word: &Word) -> Option<Access> {
-    Some(match op(word) {
-        Op::Ld8 | Op::Ld32 | Op::Ld64 | Op::AtomLd32 | Op::AtomLd64 => Access::Load,
-        Op::St8 | Op::St32 | Op::St64 | Op::AtomSt32 | Op::AtomSt64 => Access::Store,
-        Op::AtomSwap32 | Op::AtomSwap64 | Op::AtomCas32 | Op::AtomCas64 => Access::Exchange,
-        Op::AtomAdd32
-        | Op::AtomAdd64
-        | Op::AtomAddF32
-        | Op::AtomAddF64
-        | Op::AtomMinU32
-        | Op::AtomMinI32
-        | Op::AtomMinU64
-        | Op::AtomMinI64
-        | Op::AtomMinF32
-        | Op::AtomMinF64
-        | Op::AtomMaxU32
-        | Op::AtomMaxI32
-        | Op::AtomMaxU64
-        | Op::AtomMaxI64
-        | Op::AtomMaxF32
-        | Op::AtomMaxF64
-        | Op::AtomAnd32
-        | Op::AtomAnd64
-        | Op::AtomOr32
-        | Op::AtomOr64
-        | Op::AtomXor32
-        | Op::AtomXor64 => match word.d == IMM {
-            true => Access::Update(op(word)),
-            false => Access::Exchange,
-        },
-        _ => return None,
+    Some(match effect(word) {
+        Effect::Load | Effect::AtomicLoad => Access::Load,
+        Effect::Store | Effect::AtomicStore => Access::Store,
+        Effect::Update if word.d == IMM => Access::Update(op(word)),
+        Effect::Update | Effect::Exchange => Access::Exchange,
+        Effect::No
+        | Effect::RowLoad
+        | Effect::RowStore
+        | Effect::RowFill
+        | Effect::Ask
+        | Effect::Push
+        | Effect::Reserve
+        | Effect::Field
+        | Effect::Reduce
+        | Effect::Open
+        | Effect::Turn
+        | Effect::Close
+        | Effect::MayLeave
+        | Effect::Leave
+        | Effect::End => return None,
     })
 }
 
@@ -83,7 +73,7 @@ impl Turn<'_> {
         for (&pc, &(buffer, index, effect)) in &self.effects {
             let Some(buffer) = buffer else {
                 match effect {
-                    Effect::Item if self.is_open => return self.kept(pc, Why::Order),
+                    Change::Item if self.is_open => return self.kept(pc, Why::Order),
                     _ => continue,
                 }
             };
@@ -99,28 +89,28 @@ impl Turn<'_> {
             match effect {
                 _ if alone && read.is_none() => {}
                 // The program's agreement says so of its atomics.
-                Effect::Update(_) | Effect::Exchange if !self.is_open => {}
-                Effect::Store(_) if !self.is_open && self.is_atomic(pc) => {}
+                Change::Update(_) | Change::Exchange if !self.is_open => {}
+                Change::Store(_) if !self.is_open && self.is_atomic(pc) => {}
                 _ if read.is_some() => {
                     return self.kept(*read.expect("it is some").0, Why::Reads(id));
                 }
-                Effect::Store(value) => {
+                Change::Store(value) => {
                     let same = !self.values.varies(value)
-                        && others().all(|(.., e)| matches!(e, Effect::Store(v) if *v == value));
+                        && others().all(|(.., e)| matches!(e, Change::Store(v) if *v == value));
                     if !same {
                         return self.kept(pc, Why::Stores(id));
                     }
                 }
-                Effect::Update(update) => {
+                Change::Update(update) => {
                     let same =
-                        others().all(|(.., e)| matches!(e, Effect::Update(o) if *o == update));
+                        others().all(|(.., e)| matches!(e, Change::Update(o) if *o == update));
                     if !same {
                         return self.kept(pc, Why::Mixed(id));
                     }
                     self.rounds |= matches!(update, Op::AtomAddF32 | Op::AtomAddF64);
                 }
-                Effect::Exchange => return self.kept(pc, Why::OldValue(id)),
-                Effect::Item | Effect::Free => {}
+                Change::Exchange => return self.kept(pc, Why::OldValue(id)),
+                Change::Item | Change::Free => {}
             }
         }
         // What shows an order says more.
@@ -144,7 +134,7 @@ impl Turn<'_> {
     /// A word that does something twice where its turn is done again, if a word behind it may fault in one and not in
     /// the other: that looks at what other items change meanwhile, in a program that need not give the same result.
     fn faults_late(&self) -> Option<usize> {
-        let change = |w: &&Word| access(w).is_some_and(|a| !matches!(a, Access::Load));
+        let change = |w: &&Word| access(w).is_some() && effect(w).changes();
         let changed: BTreeSet<u16> = self
             .code
             .iter()
@@ -154,7 +144,7 @@ impl Turn<'_> {
         let exchanges = self
             .effects
             .values()
-            .any(|(.., e)| matches!(e, Effect::Exchange));
+            .any(|(.., e)| matches!(e, Change::Exchange));
         let sees = exchanges
             || self
                 .loads
@@ -163,7 +153,7 @@ impl Turn<'_> {
         let mut effects = self
             .effects
             .iter()
-            .filter(|(_, (.., e))| !matches!(e, Effect::Store(_)));
+            .filter(|(_, (.., e))| !matches!(e, Change::Store(_)));
         let (&first, _) = effects.next()?;
         let faults =
             |pc: usize| op(&self.code[pc]).row().faults != Faults::No && self.inner_end(pc) > first;
@@ -172,6 +162,6 @@ impl Turn<'_> {
     }
 
     fn is_atomic(&self, pc: usize) -> bool {
-        matches!(op(&self.code[pc]), Op::AtomSt32 | Op::AtomSt64)
+        effect(&self.code[pc]) == Effect::AtomicStore
     }
 }

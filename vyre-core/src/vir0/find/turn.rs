@@ -1,11 +1,11 @@
 //! One turn of a loop, evaluated: what comes to its cells, to memory, and where it leaves.
 
-use super::effects::{Access, Effect, access};
+use super::effects::{Access, Change, access};
 use super::state::{Done, Row, State, Test, Value};
 use super::values::{Made, Number, Values};
 use super::{Cell, Combine, Kept, Numbered, Turns, Why, pairs};
-use crate::vir0::flow::{Rows, op, rows_of, writes};
-use crate::vir0::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
+use crate::vir0::flow::{Rows, effect, op, rows_of, writes};
+use crate::vir0::isa::{Effect, IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
 use crate::vir0::module::{Agreement, BufferId, Program, ReduceOp};
 use crate::vir0::scalar::Scalar;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ pub(super) struct Turn<'c> {
     /// Where this loop is left, and the state there.
     pub(super) exits: BTreeMap<usize, State>,
     pub(super) loads: BTreeMap<usize, (u16, Number)>,
-    pub(super) effects: BTreeMap<usize, (Option<u16>, Option<Number>, Effect)>,
+    pub(super) effects: BTreeMap<usize, (Option<u16>, Option<Number>, Change)>,
     /// Where a value is taken into a cell, and where a cell goes along with another one.
     taken: BTreeSet<(Cell, usize)>,
     along: BTreeSet<(Cell, usize)>,
@@ -159,8 +159,7 @@ impl Turn<'_> {
         let mut own: BTreeMap<u16, (u8, bool, bool)> = BTreeMap::new();
         for word in &self.code[self.at..self.end] {
             let Some(access) = access(word) else { continue };
-            let plain = matches!(op(word), Op::St8 | Op::St32 | Op::St64)
-                || matches!(op(word), Op::Ld8 | Op::Ld32 | Op::Ld64);
+            let plain = matches!(effect(word), Effect::Store | Effect::Load);
             let stays = word.a >= UNIFORM_BASE || !self.written.has(word.a);
             let stores = matches!(access, Access::Store);
             let entry = own.entry(word.resource()).or_insert((word.a, true, false));
@@ -470,36 +469,35 @@ impl Turn<'_> {
         if let Some(access) = access(word) {
             return self.access(pc, word, access, state);
         }
-        match (op(word), row.imm) {
-            (Op::Mov32 | Op::Mov64, _) => {
-                let value = self.get(pc, state, row.a, word.a)?;
-                self.set(state, row.d, word.d, value);
-                Ok(())
-            }
-            (Op::Sel32 | Op::Sel64, _) => self.select(pc, word, state),
-            (Op::RowLd32 | Op::RowLd64, _) => self.array(pc, word, state),
-            (Op::RowSt32 | Op::RowSt64 | Op::RowFill32 | Op::RowFill64, _) => {
+        match (row.effect, op(word)) {
+            (Effect::RowLoad | Effect::RowStore | Effect::RowFill, _) => {
                 self.array(pc, word, state)
             }
-            (Op::Append | Op::PushItem, _) => {
-                self.effects.insert(pc, (None, None, Effect::Item));
+            (Effect::Reserve, _) => {
+                self.effects.insert(pc, (None, None, Change::Item));
                 let slot = Value::Plain(self.values.number(Made::Given(pc)));
                 self.set(state, row.d, word.d, slot);
                 Ok(())
             }
-            (_, Imm::Field(..)) | (Op::Push | Op::Reduce32 | Op::Reduce64, _) => {
+            (Effect::Push | Effect::Field | Effect::Reduce, _) => {
                 self.plain(pc, state, row.a, word.a)?;
                 if row.b != Slot::N {
                     self.plain(pc, state, row.b, word.b)?;
                 }
-                if let Op::Reduce32 | Op::Reduce64 = op(word) {
+                if row.effect == Effect::Reduce {
                     let of = &self.program.reductions[usize::from(word.resource())];
                     let is_float = matches!(of.scalar, Scalar::F32 | Scalar::F64);
                     self.rounds |= is_float && of.op == ReduceOp::Sum;
                 }
-                self.effects.insert(pc, (None, None, Effect::Free));
+                self.effects.insert(pc, (None, None, Change::Free));
                 Ok(())
             }
+            (_, Op::Mov32 | Op::Mov64) => {
+                let value = self.get(pc, state, row.a, word.a)?;
+                self.set(state, row.d, word.d, value);
+                Ok(())
+            }
+            (_, Op::Sel32 | Op::Sel64) => self.select(pc, word, state),
             _ => self.compute(pc, word, state),
         }
     }
@@ -686,9 +684,9 @@ impl Turn<'_> {
                     self.plain(pc, state, row.b, word.third())?;
                 }
                 let effect = match access {
-                    Access::Store => Effect::Store(value),
-                    Access::Update(op) => Effect::Update(op),
-                    Access::Exchange | Access::Load => Effect::Exchange,
+                    Access::Store => Change::Store(value),
+                    Access::Update(op) => Change::Update(op),
+                    Access::Exchange | Access::Load => Change::Exchange,
                 };
                 self.effects.insert(pc, (Some(buffer), Some(index), effect));
                 let old = Value::Plain(self.values.number(Made::Given(pc)));

@@ -3,12 +3,11 @@
 use super::{Place, Rule, Verifier, find, listed};
 use crate::vir0::flow::{Rows, writes};
 use crate::vir0::isa::{
-    FRAMES_PER_IF, FRAMES_PER_LOOP, Faults, IMM, Imm, Kind, MAX_CODE_WORDS, MAX_DIRECT_UNIFORMS,
-    MAX_FRAMES, MAX_ROWS, Op, Row, Slot, UNIFORM_BASE, Word,
+    Effect, FRAMES_PER_IF, FRAMES_PER_LOOP, Faults, IMM, Imm, Kind, MAX_CODE_WORDS,
+    MAX_DIRECT_UNIFORMS, MAX_FRAMES, MAX_ROWS, Op, Row, Slot, UNIFORM_BASE, Word,
 };
 use crate::vir0::module::{
-    Access, BufferId, FrontierId, Kernel, KernelId, ListId, MAX_FIELDS, Mode, ReductionId,
-    Resource, Role, TopologyId, Uniform, Wave,
+    Access, Kernel, KernelId, MAX_FIELDS, Mode, Resource, Role, Uniform, Wave,
 };
 use crate::vir0::scalar::Scalar;
 use crate::vir0::trap::TrapKind;
@@ -205,9 +204,11 @@ impl<'p> Code<'p> {
         if row.imm == Imm::Rows {
             self.array(v, row, word);
         }
-        self.effect(v, row.op, word);
-        self.filled(v, pc, word);
-        self.flow(v, pc, row.op, word);
+        self.effect(v, row, word);
+        if row.effect == Effect::Reserve {
+            self.filled(v, pc, word);
+        }
+        self.flow(v, pc, row, word);
         self.destination(v, word.d, row.d);
     }
 
@@ -336,9 +337,8 @@ impl<'p> Code<'p> {
         if !fits {
             return;
         }
-        let fills = row.op == Op::RowFill32 || row.op == Op::RowFill64;
         let mut all = first..end as u8;
-        if fills {
+        if row.effect == Effect::RowFill {
             all.for_each(|row| self.assigned.add(row));
         } else if let Some(row) = all.find(|&row| !self.assigned.has(row)) {
             v.fail(Rule::Unassigned(row));
@@ -347,17 +347,11 @@ impl<'p> Code<'p> {
 
     /// A field of the items of a list or frontier.
     fn field(&self, v: &mut Verifier<'p>, kind: Kind, bytes: u64, word: Word) {
-        let (id, field) = (word.resource(), word.field());
-        let (resource, fields) = match kind {
-            Kind::List => {
-                let list = v.list(ListId(id));
-                (Resource::List(ListId(id)), list.map(|l| &l.fields))
-            }
-            _ => {
-                let frontier = v.frontier(FrontierId(id));
-                let fields = frontier.map(|f| &f.fields);
-                (Resource::Frontier(FrontierId(id)), fields)
-            }
+        let (resource, field) = (kind.resource(word.resource()), word.field());
+        let fields = match resource {
+            Resource::List(l) => v.list(l).map(|l| &l.fields),
+            Resource::Frontier(f) => v.frontier(f).map(|f| &f.fields),
+            Resource::Buffer(_) | Resource::Topology(_) | Resource::Reduction(_) => None,
         };
         let Some(fields) = fields else { return };
         let scalar = fields.get(usize::from(field));
@@ -370,34 +364,29 @@ impl<'p> Code<'p> {
     }
 
     fn kind(&self, v: &mut Verifier<'p>, kind: Kind, id: u16) {
-        let (resource, scalar) = match kind {
-            Kind::Topology => {
-                v.topology(TopologyId(id));
+        let resource = kind.resource(id);
+        let scalar = match resource {
+            Resource::Topology(t) => {
+                v.topology(t);
                 return;
             }
-            Kind::Frontier => {
-                v.node_frontier(FrontierId(id));
+            Resource::Frontier(f) if kind == Kind::Frontier => {
+                v.node_frontier(f);
                 return;
             }
-            Kind::ItemFrontier => {
-                if let Some(frontier) = v.frontier(FrontierId(id)) {
+            Resource::Frontier(f) => {
+                if let Some(frontier) = v.frontier(f) {
                     let others = !frontier.fields.is_empty();
                     v.require(others, || Rule::ItemsNodes(id));
                 }
                 return;
             }
-            Kind::List => {
-                v.list(ListId(id));
+            Resource::List(l) => {
+                v.list(l);
                 return;
             }
-            Kind::Reduction32 | Kind::Reduction64 => {
-                let found = v.reduction(ReductionId(id)).map(|r| r.scalar);
-                (Resource::Reduction(ReductionId(id)), found)
-            }
-            Kind::Buffer8 | Kind::Buffer32 | Kind::Buffer64 | Kind::BufferOf(_) | Kind::Buffer => {
-                let found = v.buffer(BufferId(id)).map(|b| b.scalar);
-                (Resource::Buffer(BufferId(id)), found)
-            }
+            Resource::Reduction(r) => v.reduction(r).map(|r| r.scalar),
+            Resource::Buffer(b) => v.buffer(b).map(|b| b.scalar),
         };
         let Some(scalar) = scalar else { return };
         let fits = match kind {
@@ -418,31 +407,11 @@ impl<'p> Code<'p> {
     }
 
     /// Roles, access lists and conditions, which use no resource.
-    fn effect(&self, v: &mut Verifier<'p>, op: Op, word: Word) {
-        let id = word.resource();
-        let (resource, changes) = match op.row().imm {
-            Imm::Resource(kind) | Imm::ResourceThird(kind) | Imm::Field(kind, _) => match kind {
-                Kind::Topology => (Resource::Topology(TopologyId(id)), false),
-                Kind::Frontier | Kind::ItemFrontier => (Resource::Frontier(FrontierId(id)), true),
-                Kind::List => (Resource::List(ListId(id)), true),
-                Kind::Reduction32 | Kind::Reduction64 => {
-                    (Resource::Reduction(ReductionId(id)), true)
-                }
-                Kind::Buffer => (Resource::Buffer(BufferId(id)), false),
-                Kind::Buffer8 | Kind::Buffer32 | Kind::Buffer64 | Kind::BufferOf(_) => {
-                    let loads = [Op::Ld8, Op::Ld32, Op::Ld64, Op::AtomLd32, Op::AtomLd64];
-                    (Resource::Buffer(BufferId(id)), !loads.contains(&op))
-                }
-            },
-            Imm::N
-            | Imm::Literal
-            | Imm::Third
-            | Imm::Rows
-            | Imm::Uniform
-            | Imm::Target
-            | Imm::Depth
-            | Imm::Code => return,
+    fn effect(&self, v: &mut Verifier<'p>, row: &Row, word: Word) {
+        let Some(resource) = word.names() else {
+            return;
         };
+        let changes = row.effect.changes();
         if let Resource::Buffer(id) = resource
             && changes
             && let Some(buffer) = v.program.buffers.get(id.index())
@@ -466,33 +435,24 @@ impl<'p> Code<'p> {
     /// A reserved item is given all of its fields before the code branches and while its slot is known: on a device it
     /// lies in memory that was somebody else's.
     fn filled(&self, v: &mut Verifier<'p>, pc: u32, reserves: Word) {
-        let id = reserves.resource();
-        let (resource, fields) = match Op::from_code(reserves.op) {
-            Some(Op::Append) => {
-                let fields = v.program.lists.get(usize::from(id)).map(|l| &l.fields);
-                (Resource::List(ListId(id)), fields)
-            }
-            Some(Op::PushItem) => {
-                let fields = v.program.frontiers.get(usize::from(id)).map(|f| &f.fields);
-                (Resource::Frontier(FrontierId(id)), fields)
-            }
-            _ => return,
+        let Some(resource) = reserves.names() else {
+            return;
+        };
+        let fields = match resource {
+            Resource::List(l) => v.program.lists.get(l.index()).map(|l| &l.fields),
+            Resource::Frontier(f) => v.program.frontiers.get(f.index()).map(|f| &f.fields),
+            Resource::Buffer(_) | Resource::Topology(_) | Resource::Reduction(_) => None,
         };
         let fields = fields.map_or(0, |f| f.len().min(MAX_FIELDS));
         let mut missing = (1u32 << fields) - 1;
         for &word in &self.kernel.code[pc as usize + 1..] {
-            let stored = match Op::from_code(word.op) {
-                Some(Op::ListSt8 | Op::ListSt32 | Op::ListSt64) => {
-                    Resource::List(ListId(word.resource()))
-                }
-                Some(Op::ItemSt8 | Op::ItemSt32 | Op::ItemSt64) => {
-                    Resource::Frontier(FrontierId(word.resource()))
-                }
-                Some(op) if !branches(op) && !writes(&word).has(reserves.d) => continue,
+            match Op::from_code(word.op).map(|op| op.row().effect) {
+                Some(Effect::Field) => {}
+                Some(effect) if !effect.branches() && !writes(&word).has(reserves.d) => continue,
                 _ => break,
-            };
+            }
             let field = u32::from(word.field());
-            if (stored, word.a) == (resource, reserves.d) && field < u32::BITS {
+            if (word.names(), word.a) == (Some(resource), reserves.d) && field < u32::BITS {
                 missing &= !(1 << field);
             }
             if missing == 0 {
@@ -553,68 +513,66 @@ impl<'p> Code<'p> {
         }
     }
 
-    fn flow(&mut self, v: &mut Verifier<'p>, pc: u32, op: Op, word: Word) {
+    fn flow(&mut self, v: &mut Verifier<'p>, pc: u32, row: &Row, word: Word) {
         use BlockKind::{Else, If, Loop};
-        // Ops not named here fall through to the next word; a new one that does not is caught by the interpreters'
-        // exhaustive matches.
-        if op == Op::If {
-            self.open(pc, If, self.assigned);
-        } else if op == Op::Else {
-            if let Some(block) = self.close(v, &[If]) {
-                self.target(v, block.opened, pc);
-                self.open(pc, Else, self.assigned);
-                self.assigned = block.other;
+        match row.effect {
+            Effect::Open if row.op == Op::Loop => self.open(pc, Loop, UNREACHABLE),
+            Effect::Open => self.open(pc, If, self.assigned),
+            Effect::Turn => {
+                if let Some(block) = self.close(v, &[If]) {
+                    self.target(v, block.opened, pc);
+                    self.open(pc, Else, self.assigned);
+                    self.assigned = block.other;
+                }
             }
-        } else if op == Op::EndIf {
-            if let Some(block) = self.close(v, &[If, Else]) {
-                self.target(v, block.opened, pc);
-                self.assigned = self.assigned.and(block.other);
+            Effect::Close if row.op == Op::EndLoop => {
+                if let Some(block) = self.close(v, &[Loop]) {
+                    self.target(v, block.opened, pc + 1);
+                    self.target(v, pc, block.opened);
+                    self.assigned = block.other;
+                }
             }
-        } else if op == Op::Loop {
-            self.open(pc, Loop, UNREACHABLE);
-        } else if op == Op::EndLoop {
-            if let Some(block) = self.close(v, &[Loop]) {
-                self.target(v, block.opened, pc + 1);
-                self.target(v, pc, block.opened);
-                self.assigned = block.other;
+            Effect::Close => {
+                if let Some(block) = self.close(v, &[If, Else]) {
+                    self.target(v, block.opened, pc);
+                    self.assigned = self.assigned.and(block.other);
+                }
             }
-        } else if op == Op::Break {
-            self.leave(v, word.imm);
-            self.assigned = UNREACHABLE;
-        } else if op == Op::BreakIf || op == Op::BreakUnless {
-            self.leave(v, word.imm);
-        } else if op == Op::Continue {
-            let (depth, loops) = (word.imm, self.loops.len() as u32);
-            v.require(depth < loops, || Rule::Depth { depth, loops });
-            self.assigned = UNREACHABLE;
-        } else if op == Op::Ret || op == Op::RetV {
-            let condition = op == Op::RetV;
-            let name = if condition { "condition" } else { "wave" };
-            v.require(condition == self.wave.is_none(), || Rule::WrongReturn(name));
-            self.assigned = UNREACHABLE;
-        } else if op == Op::Trap {
-            self.assigned = UNREACHABLE;
+            Effect::MayLeave => self.leave(v, word.imm),
+            Effect::Leave if row.op == Op::Continue => {
+                let (depth, loops) = (word.imm, self.loops.len() as u32);
+                v.require(depth < loops, || Rule::Depth { depth, loops });
+                self.assigned = UNREACHABLE;
+            }
+            Effect::Leave => {
+                self.leave(v, word.imm);
+                self.assigned = UNREACHABLE;
+            }
+            Effect::End => {
+                if row.op != Op::Trap {
+                    let condition = row.op == Op::RetV;
+                    let name = if condition { "condition" } else { "wave" };
+                    v.require(condition == self.wave.is_none(), || Rule::WrongReturn(name));
+                }
+                self.assigned = UNREACHABLE;
+            }
+            Effect::No
+            | Effect::RowLoad
+            | Effect::RowStore
+            | Effect::RowFill
+            | Effect::Ask
+            | Effect::Load
+            | Effect::Store
+            | Effect::AtomicLoad
+            | Effect::AtomicStore
+            | Effect::Update
+            | Effect::Exchange
+            | Effect::Push
+            | Effect::Reserve
+            | Effect::Field
+            | Effect::Reduce => {}
         }
     }
-}
-
-/// Whether the next word may not be the one that runs next.
-fn branches(op: Op) -> bool {
-    [
-        Op::If,
-        Op::Else,
-        Op::EndIf,
-        Op::Loop,
-        Op::EndLoop,
-        Op::Break,
-        Op::BreakIf,
-        Op::BreakUnless,
-        Op::Continue,
-        Op::Ret,
-        Op::RetV,
-        Op::Trap,
-    ]
-    .contains(&op)
 }
 
 fn frames(kind: BlockKind) -> u32 {

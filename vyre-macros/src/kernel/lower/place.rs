@@ -133,7 +133,7 @@ fn store(
 }
 
 fn touches(e: &ir::Expr, storage: Storage) -> bool {
-    let mut found = match (e, storage) {
+    let here = match (e, storage) {
         (ir::Expr::Local(l), Storage::Local(to)) => *l == to,
         (ir::Expr::ArrayLoad { array, .. }, Storage::Array(to)) => *array == to,
         (ir::Expr::Load { buffer, .. }, Storage::Own(to, _) | Storage::Row(to, ..)) => {
@@ -141,8 +141,7 @@ fn touches(e: &ir::Expr, storage: Storage) -> bool {
         }
         _ => false,
     };
-    e.each_operand(&mut |x| found = found || touches(x, storage));
-    found
+    here || e.operands().any(|x| touches(x, storage))
 }
 
 impl<'f> Lowerer<'_, 'f> {

@@ -6,13 +6,7 @@ use super::*;
 pub(super) fn is_pure(e: &ir::Expr) -> bool {
     use ir::Expr as E;
     let own = match e {
-        E::ArrayLoad { .. }
-        | E::Load { .. }
-        | E::AtomicLoad { .. }
-        | E::Atomic { .. }
-        | E::CompareExchange { .. }
-        | E::Append { .. }
-        | E::Csr { .. } => false,
+        E::ArrayLoad { .. } | E::Csr { .. } => false,
         E::Binary {
             site: Some(_),
             scalar,
@@ -24,24 +18,18 @@ pub(super) fn is_pure(e: &ir::Expr) -> bool {
             E::Literal(..) => true,
             _ => false,
         },
-        _ => true,
+        _ => matches!(e.effect(), ir::Effect::No | ir::Effect::Ask(_)),
     };
-    let mut pure = own;
-    e.each_operand(&mut |x| pure = pure && is_pure(x));
-    pure
+    own && e.operands().all(is_pure)
 }
 
 /// Number of operations.
 pub(super) fn cost(e: &ir::Expr) -> usize {
-    let mut n = 1;
-    e.each_operand(&mut |x| n += cost(x));
-    n
+    1 + e.operands().map(cost).sum::<usize>()
 }
 
 pub(super) fn reads(e: &ir::Expr, local: LocalId) -> bool {
-    let mut found = *e == ir::Expr::Local(local);
-    e.each_operand(&mut |x| found = found || reads(x, local));
-    found
+    *e == ir::Expr::Local(local) || e.operands().any(|x| reads(x, local))
 }
 
 /// Whether a statement assigns a local that the expression reads.
