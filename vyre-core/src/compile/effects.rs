@@ -1101,7 +1101,11 @@ impl<'b> Accesses<'b> {
             }
             Expr::Literal(..)
             | Expr::Uniform(
-                Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Round | Uniform::Nodes,
+                Uniform::Scalar(_)
+                | Uniform::Constant(_)
+                | Uniform::Round
+                | Uniform::OuterRound(_)
+                | Uniform::Nodes,
                 _,
             )
             | Expr::Local(_)

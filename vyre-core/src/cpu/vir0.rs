@@ -153,6 +153,7 @@ impl Vir0<'_> {
                 Uniform::Constant(c) => state.program.constants[c.index()].bits,
                 Uniform::Reduction(r) => state.reductions[r.index()].borrow().value(),
                 Uniform::Round => round.into(),
+                Uniform::OuterRound(f) => state.rounds[f.index()].into(),
                 Uniform::FrontierLen(f) => state.frontiers[f.index()].len(),
                 Uniform::Nodes => state.sizes.nodes,
                 Uniform::ListLen(l) => state.lists[l.index()].items.borrow().len() as u64,

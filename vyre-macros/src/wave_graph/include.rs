@@ -399,7 +399,8 @@ impl Merger<'_> {
         let (mut new, mut same) = (Vec::new(), Vec::new());
         for (theirs, ours) in &self.args.fields {
             if !other.fields.iter().any(|f| f.name == *theirs) {
-                let fields: Vec<String> = other.fields.iter().map(|f| f.name.to_string()).collect();
+                let seen = other.fields.iter().filter(|f| !f.is_hidden());
+                let fields: Vec<String> = seen.map(|f| f.name.to_string()).collect();
                 let near = did_you_mean(&theirs.to_string(), fields.iter().map(String::as_str));
                 let help = match near {
                     Some(near) => format!("did you mean `{near}`?"),

@@ -27,6 +27,7 @@ pub mod plans;
 pub mod pull;
 pub mod raw_names;
 pub mod results;
+pub mod rounds;
 pub mod sessions;
 pub mod shared_memory;
 pub mod sites;
