@@ -287,7 +287,7 @@ impl Lanes<'_> {
 
     #[inline]
     fn edges_of(&mut self, state: &mut HostState, topology: TopologyId, src: u32) -> bool {
-        let mut edges = state.graphs[topology.index()].csr.edges(src);
+        let mut edges = state.graphs[topology.index()].csr.edges(src).iter();
         edges.all(|index| {
             let dst = state.graphs[topology.index()].csr.targets()[index as usize];
             self.run(state, Item { index, src, dst })

@@ -28,6 +28,7 @@ pub mod pull;
 pub mod raw_names;
 pub mod results;
 pub mod rounds;
+pub mod row_values;
 pub mod sessions;
 pub mod shared_memory;
 pub mod sites;
