@@ -8,6 +8,7 @@
 
 use super::build::build;
 use super::check::{describe, length_op, without_brackets};
+use super::fill;
 use super::graph::{
     Field, FieldKind, FixpointArgs, Graph, Host, IncludeArgs, Included, IncludedUntil, Origin, Per,
     Piece, Same, Scope, Wave, What, condition_name, max_rounds_name, renamed, renamed_expr,
@@ -93,6 +94,7 @@ fn include(
         return HashMap::new();
     }
     merge(&mut merged, imports, &mut unseen);
+    fill::write_out(&mut merged);
     let built = build(&merged, imports.clone(), unseen.is_empty(), &mut unseen);
     let whole = built.skeleton.is_some() && imports.broken.is_none();
     if !whole {

@@ -12,6 +12,7 @@ pub mod determinism;
 pub mod devices;
 pub mod forms;
 pub mod fragments;
+pub mod full_rows;
 pub mod fused;
 pub mod include;
 pub mod kernels;
