@@ -322,6 +322,7 @@ fn ranks_after(graph: &Csr, rounds: u64) -> Vec<f32> {
         rank.par_iter_mut().enumerate().for_each(|(v, rank)| {
             let shares = graph
                 .neighbors(v as u32)
+                .iter()
                 .map(|u| f64::from(share[u as usize]));
             *rank = (base + damping * shares.sum::<f64>()) as f32;
         });

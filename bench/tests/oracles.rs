@@ -24,7 +24,7 @@ fn random(
 
 fn to_petgraph(csr: &Csr, weights: &[u32]) -> DiGraph<(), u32> {
     let nodes = 0..csr.node_count() as u32;
-    let edges = nodes.flat_map(|v| csr.edges(v).map(move |e| (v, e)));
+    let edges = nodes.flat_map(|v| csr.edges(v).iter().map(move |e| (v, e)));
     let mut graph =
         DiGraph::from_edges(edges.map(|(v, e)| (v, csr.target(e), weights[e as usize])));
     while graph.node_count() < csr.node_count() {
@@ -65,6 +65,7 @@ fn components_agree() {
             assert!(labels[v as usize] <= v);
             assert!(
                 csr.neighbors(v)
+                    .iter()
                     .all(|t| labels[t as usize] == labels[v as usize])
             );
         }
@@ -95,6 +96,7 @@ fn ranks_solve_their_equation() {
                     .for_each(|r| *r += passed_on / nodes as f64),
                 degree => csr
                     .neighbors(v)
+                    .iter()
                     .for_each(|t| expected[t as usize] += passed_on / f64::from(degree)),
             }
         }

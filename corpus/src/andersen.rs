@@ -133,9 +133,9 @@ pub fn sequential(input: &Input) -> Output {
     let words = input.objects.div_ceil(32) as usize;
     let mut row = vec![0u32; nodes * words];
     let mut seen = vec![0u32; nodes * words];
-    let mut next: Vec<Vec<u32>> = (0..nodes as u32).map(|v| input.copies.neighbors(v).collect()).collect();
+    let mut next: Vec<Vec<u32>> = (0..nodes as u32).map(|v| input.copies.neighbors(v).iter().collect()).collect();
     let mut edges: std::collections::HashSet<(u32, u32)> =
-        (0..nodes as u32).flat_map(|v| input.copies.neighbors(v).map(move |w| (v, w))).collect();
+        (0..nodes as u32).flat_map(|v| input.copies.neighbors(v).iter().map(move |w| (v, w))).collect();
     let mut queue = std::collections::VecDeque::new();
     let mut waits = vec![false; nodes];
     for p in 0..nodes as u32 {
@@ -163,8 +163,8 @@ pub fn sequential(input: &Input) -> Output {
             while rest != 0 {
                 let content = input.pointers + 32 * k as u32 + rest.trailing_zeros();
                 rest &= rest - 1;
-                more.extend(input.loads.neighbors(v).map(|p| (content, p)));
-                more.extend(input.stores.neighbors(v).map(|q| (q, content)));
+                more.extend(input.loads.neighbors(v).iter().map(|p| (content, p)));
+                more.extend(input.stores.neighbors(v).iter().map(|q| (q, content)));
             }
         }
         for w in next[v as usize].clone() {

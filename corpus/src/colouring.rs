@@ -121,7 +121,7 @@ pub fn prepare<'i>(
 /// The colouring is proper, and that of the sequential program.
 pub fn check(input: &Input, output: &Output) -> Result<(), String> {
     for v in 0..input.graph.node_count() as u32 {
-        if let Some(w) = input.graph.neighbors(v).find(|&w| output[w as usize] == output[v as usize]) {
+        if let Some(w) = input.graph.neighbors(v).iter().find(|&w| output[w as usize] == output[v as usize]) {
             return Err(format!("neighbours {v} and {w} have colour {}", output[v as usize]));
         }
     }

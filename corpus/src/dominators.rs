@@ -161,14 +161,14 @@ pub fn sequential(input: &Input) -> Output {
     let mut number = vec![NONE; blocks];
     let mut seen = vec![false; blocks];
     let mut postorder = Vec::new();
-    let mut stack = vec![(0u32, flow.edges(0))];
+    let mut stack = vec![(0u32, flow.edges(0).iter())];
     seen[0] = true;
     while let Some((v, edges)) = stack.last_mut() {
         match edges.next() {
             Some(e) => {
                 let w = flow.target(e);
                 if !std::mem::replace(&mut seen[w as usize], true) {
-                    stack.push((w, flow.edges(w)));
+                    stack.push((w, flow.edges(w).iter()));
                 }
             }
             None => {

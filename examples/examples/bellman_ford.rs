@@ -81,14 +81,14 @@ impl BellmanFord {
                 let height = |v: u32| (v.wrapping_mul(0x9e37_79b9) >> 26) as i32;
                 let base = hashed_weights(csr);
                 let ends = (0..csr.node_count() as u32)
-                    .flat_map(|v| csr.neighbors(v).map(move |t| (v, t)));
+                    .flat_map(|v| csr.neighbors(v).iter().map(move |t| (v, t)));
                 ends.zip(base)
                     .map(|((v, t), w)| w as i32 + height(t) - height(v))
                     .collect()
             }
         };
         if self.negative_cycle
-            && let Some(edge) = csr.edges(source).next()
+            && let Some(edge) = csr.edges(source).iter().next()
         {
             weights[edge as usize] = -1_000_000;
         }

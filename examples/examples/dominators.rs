@@ -159,7 +159,7 @@ impl Example for Dominators {
         job.say("reached", text);
         // An edge to a block above its end is a loop's way back.
         let loops = (0..blocks.len() as u32).map(|v| {
-            let heads = cfg.successors.neighbors(v);
+            let heads = cfg.successors.neighbors(v).iter();
             heads
                 .filter(|&head| is_above(&out.dominator, head, v))
                 .count()

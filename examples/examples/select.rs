@@ -76,7 +76,11 @@ fn renumbered(graph: &Csr) -> Result<(Csr, Vec<u32>), Error> {
     let mut offsets = vec![0];
     let mut targets = Vec::with_capacity(graph.edge_count());
     for &old in &by_degree {
-        let mut row: Vec<u32> = graph.neighbors(old).map(|v| number[v as usize]).collect();
+        let mut row: Vec<u32> = graph
+            .neighbors(old)
+            .iter()
+            .map(|v| number[v as usize])
+            .collect();
         row.sort_unstable();
         targets.append(&mut row);
         offsets.push(targets.len() as u32);

@@ -8,7 +8,7 @@
 //! let spec: GraphSpec = "grid:3x2".parse().unwrap();
 //! let graph = spec.load().unwrap();
 //! assert_eq!((graph.csr.node_count(), graph.csr.edge_count()), (6, 14));
-//! assert!(graph.csr.neighbors(4).eq([1, 3, 5]));
+//! assert!(graph.csr.neighbors(4).iter().eq([1, 3, 5]));
 //! ```
 
 use crate::cfg::Cfg;
@@ -463,7 +463,7 @@ pub fn hashed_weights(csr: &Csr) -> Vec<u32> {
     let parts = cut(&mut weights, ends);
     blocks.par_iter().zip(parts).for_each(|(&first, part)| {
         let nodes = first..(first + BLOCK_NODES).min(csr.node_count());
-        let ends = nodes.flat_map(|v| csr.neighbors(v as u32).map(move |t| (v as u32, t)));
+        let ends = nodes.flat_map(|v| csr.neighbors(v as u32).iter().map(move |t| (v as u32, t)));
         for (weight, (src, dst)) in part.iter_mut().zip(ends) {
             let pair = u64::from(src.min(dst)) << 32 | u64::from(src.max(dst));
             *weight = 1 + (mix(pair) >> 58) as u32;

@@ -150,8 +150,14 @@ pub fn luby(graph: &Csr, seed: u32) -> Vec<u32> {
         (h & 0xffff_ffff_0000_0000) | u64::from(v)
     };
     let nodes = graph.node_count() as u32;
-    let edges =
-        || (0..nodes).flat_map(|v| graph.neighbors(v).map(move |t| (v as usize, t as usize)));
+    let edges = || {
+        (0..nodes).flat_map(|v| {
+            graph
+                .neighbors(v)
+                .iter()
+                .map(move |t| (v as usize, t as usize))
+        })
+    };
     let mut state = vec![None; nodes as usize];
     for (v, t) in edges() {
         if v == t {
@@ -219,7 +225,7 @@ pub fn not_maximal(graph: &Csr, chosen: &[u32]) -> Option<String> {
 pub fn spanning_forest(graph: &Csr, weights: &[u32]) -> Vec<u32> {
     let nodes = graph.node_count() as u32;
     let mut edges: Vec<(u32, u32, u32, u32)> = (0..nodes)
-        .flat_map(|v| graph.edges(v).map(move |e| (e, v)))
+        .flat_map(|v| graph.edges(v).iter().map(move |e| (e, v)))
         .map(|(e, v)| (weights[e as usize], e, v, graph.target(e)))
         .collect();
     edges.sort_unstable();
@@ -414,7 +420,10 @@ pub fn pagerank(graph: &Csr, parameters: PageRank) -> Vec<f32> {
         let base = (1.0 - damping) * start + damping * dangling * start;
         let mut moved = 0f64;
         for (v, rank) in (0u32..).zip(&mut rank) {
-            let shares = incoming.neighbors(v).map(|u| f64::from(share[u as usize]));
+            let shares = incoming
+                .neighbors(v)
+                .iter()
+                .map(|u| f64::from(share[u as usize]));
             let next = (base + damping * shares.sum::<f64>()) as f32;
             moved += f64::from((next - *rank).abs());
             *rank = next;

@@ -134,7 +134,7 @@ fn functions(graph: &Graph) -> &Functions {
 fn edges(graph: &Graph) -> BTreeSet<(&str, &str)> {
     let names = &functions(graph).names;
     let nodes = 0..graph.csr.node_count() as u32;
-    let pairs = nodes.flat_map(|v| graph.csr.neighbors(v).map(move |t| (v, t)));
+    let pairs = nodes.flat_map(|v| graph.csr.neighbors(v).iter().map(move |t| (v, t)));
     pairs
         .map(|(v, t)| (names[v as usize].as_str(), names[t as usize].as_str()))
         .collect()

@@ -38,7 +38,7 @@ fn parse_error(format: Format, bytes: impl AsRef<[u8]>) -> String {
 fn edges(csr: &Csr) -> Vec<(u32, u32)> {
     let nodes = 0..csr.node_count() as u32;
     nodes
-        .flat_map(|v| csr.neighbors(v).map(move |t| (v, t)))
+        .flat_map(|v| csr.neighbors(v).iter().map(move |t| (v, t)))
         .collect()
 }
 
@@ -106,7 +106,7 @@ fn rmat_of_exact_sizes_is_symmetric_without_repeats_and_no_larger_than_asked() {
     assert_eq!((g.node_count(), g.edge_count()), (10_000, 80_000));
     assert_eq!(g, g.reverse());
     for v in 0..10_000 {
-        let targets: Vec<u32> = g.neighbors(v).collect();
+        let targets: Vec<u32> = g.neighbors(v).iter().collect();
         assert!(targets.windows(2).all(|w| w[0] < w[1]) && !targets.contains(&v));
     }
     // Skewed as R-MAT graphs are: the average degree is 8.

@@ -160,6 +160,7 @@ impl Pass {
             random: Random(seed),
             params: Params::default(),
             rounds: HashMap::new(),
+            entered: HashMap::new(),
         };
         run.place()?;
         run.begin()?;
@@ -185,6 +186,8 @@ struct Run<'p> {
     random: Random,
     params: Params,
     rounds: HashMap<String, u64>,
+    /// The round that each fixpoint is in, since it was entered.
+    entered: HashMap<String, u32>,
 }
 
 impl Run<'_> {
@@ -357,7 +360,9 @@ impl Run<'_> {
         for (at, param) in (0..).zip(list(plan, "params")) {
             let (name, is) = (text(param, "name"), &param["is"]);
             let fills = ["at", "len", "words", "low", "high"];
-            let value = if let Some(place) = is["place"].as_str() {
+            let value = if let Some(fixpoint) = is["round"].as_str() {
+                self.entered.get(fixpoint).copied().unwrap_or(0).into()
+            } else if let Some(place) = is["place"].as_str() {
                 self.places[place].1
             } else if !is["length"].is_null() {
                 self.length(&is["length"], name)?.min(u32::MAX.into())
@@ -445,7 +450,6 @@ impl Run<'_> {
     fn follow(&mut self) -> Result<(), Stop> {
         let plan = self.pass.plan.clone();
         let steps = list(&plan, "steps");
-        let mut rounds: HashMap<String, u32> = HashMap::new();
         let mut at = 0;
         loop {
             let Some(step) = steps.get(at) else {
@@ -453,11 +457,11 @@ impl Run<'_> {
             };
             if let Some(wave) = step["wave"].as_str() {
                 let (_, wave) = find(&plan, "waves", wave)?;
-                let round = wave["fixpoint"].as_str().and_then(|f| rounds.get(f));
+                let round = wave["fixpoint"].as_str().and_then(|f| self.entered.get(f));
                 self.params.round = round.copied().unwrap_or(0);
                 self.sweep(wave)?;
             } else if let Some(fixpoint) = step["loop"].as_str() {
-                rounds.insert(fixpoint.to_owned(), 0);
+                self.entered.insert(fixpoint.to_owned(), 0);
                 let (_, fixpoint) = find(&plan, "fixpoints", fixpoint)?;
                 self.dispatch(text(fixpoint, "begin"), 1)?;
             } else if let Some(name) = step["until"].as_str() {
@@ -470,17 +474,16 @@ impl Run<'_> {
                     self.places.insert(name(1), a);
                 }
                 *self.rounds.entry(name.to_owned()).or_default() += 1;
-                let round = rounds
-                    .get_mut(name)
-                    .expect("a fixpoint that ends has begun");
-                self.params.round = *round;
+                let round = self.entered[name];
+                self.params.round = round;
                 self.dispatch(text(fixpoint, "until"), 1)?;
                 match self.control("verdict")? {
                     1 => {}
                     0 => {
-                        *round += 1;
+                        let round = round + 1;
+                        self.entered.insert(name.to_owned(), round);
                         let most = fixpoint["max_rounds"].as_u64().unwrap_or(0);
-                        if u64::from(*round) >= most {
+                        if u64::from(round) >= most {
                             let fixpoint = number;
                             let now = self.now()?;
                             return Err(Stop::RoundLimit { fixpoint, now });

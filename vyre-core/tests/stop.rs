@@ -107,7 +107,7 @@ impl Sweeper for Planned<'_> {
 
     fn exchange(&mut self, _: BufferId, _: BufferId) {}
 
-    fn begin_round(&mut self, _: FixpointId) {}
+    fn begin_round(&mut self, _: FixpointId, _: u32) {}
 
     fn until(&mut self, _: FixpointId, _: u32) -> Result<Verdict, RunError> {
         Ok(Verdict::Done)

@@ -474,8 +474,9 @@ fn code(p: &mut Program, choices: &mut Choices<'_>) {
             }
         }
         _ => {
-            let uniform = match choices.below(6) {
+            let uniform = match choices.below(7) {
                 0 => Uniform::Round,
+                5 => Uniform::OuterRound(FixpointId(choices.id(p.fixpoints.len()))),
                 1 => Uniform::Nodes,
                 2 => Uniform::FrontierLen(FrontierId(choices.id(p.frontiers.len()))),
                 3 => Uniform::Reduction(ReductionId(choices.id(p.reductions.len()))),

@@ -26,7 +26,7 @@ use syn::AttrStyle;
 use syn::ext::IdentExt;
 use vyre_core::compile::room::Conditional;
 use vyre_core::plan::budget::Backend;
-use vyre_core::vir0::module::{Extent, Program, ReduceOp, Role};
+use vyre_core::vir0::module::{Extent, FixpointId, Program, ReduceOp, Role};
 use vyre_core::vir0::results::unsettled;
 use vyre_core::vir0::scalar::Scalar;
 
@@ -263,7 +263,7 @@ impl Expansion<'_> {
         let until = args.until.as_ref().filter(|_| args.included.is_none())?;
         let name = condition_name(s);
         let vis = visible_to_graphs(Span::call_site());
-        let asked = self.asked(args);
+        let asked = self.asked(s, args);
         let many = many_arguments(asked.len());
         let parameters = asked.into_iter();
         let parameters = parameters.map(|(ident, ty, _)| quote! { #ident: #ty });
@@ -298,7 +298,8 @@ impl Expansion<'_> {
     }
 
     /// What a condition asks for: the name, its type, and how it is got at.
-    fn asked(&self, args: &FixpointArgs) -> Vec<(Ident, TokenStream, TokenStream)> {
+    fn asked(&self, s: usize, args: &FixpointArgs) -> Vec<(Ident, TokenStream, TokenStream)> {
+        let rounds = self.graph.rounds(s);
         let asked = |(mut ident, field): (Ident, Option<Ident>)| {
             let field = field.and_then(|field| self.fields.iter().find(|(f, _)| f.name == field));
             let (ty, value) = match field {
@@ -308,8 +309,14 @@ impl Expansion<'_> {
                     ident.set_span(declared);
                     self.askable(slot)?
                 }
-                None if ident == "round" => (scalar_type(Scalar::U32), quote! { cx.round() }),
-                None => return None,
+                None => {
+                    let (_, of) = rounds.iter().find(|(name, _)| ident == name)?;
+                    let value = match of {
+                        None => quote! { cx.round() },
+                        Some(FixpointId(id)) => quote! { cx.outer_round(#id) },
+                    };
+                    (scalar_type(Scalar::U32), value)
+                }
             };
             Some((ident, ty, value))
         };

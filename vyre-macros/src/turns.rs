@@ -183,8 +183,10 @@ pub(crate) fn counts(f: &ExprForLoop) -> bool {
             Expr::Paren(inner) => over(&inner.expr),
             Expr::Group(inner) => over(&inner.expr),
             Expr::Range(_) => true,
-            Expr::MethodCall(call) if call.method == "rev" || call.method == "step_by" => {
-                over(&call.receiver)
+            Expr::MethodCall(call) if passes_on(call) => over(&call.receiver),
+            // The shorter one ends it.
+            Expr::MethodCall(call) if call.method == "zip" => {
+                over(&call.receiver) && call.args.iter().all(over)
             }
             Expr::MethodCall(call) => call.method == "ones",
             _ => false,
@@ -194,6 +196,13 @@ pub(crate) fn counts(f: &ExprForLoop) -> bool {
         Some(_) => !is_few(f),
         None => over(&f.expr),
     }
+}
+
+/// Whether a method has no more turns than what it is called on.
+fn passes_on(call: &syn::ExprMethodCall) -> bool {
+    ["rev", "step_by", "enumerate", "into_iter"]
+        .iter()
+        .any(|name| call.method == name)
 }
 
 /// Whether a nest of loops says itself that it has few turns together.
@@ -244,8 +253,10 @@ fn literal_turns(over: &Expr) -> Option<u64> {
             );
             Some(end.saturating_add(1))
         }
-        Expr::MethodCall(call) if call.method == "rev" || call.method == "step_by" => {
-            literal_turns(&call.receiver)
+        Expr::MethodCall(call) if passes_on(call) => literal_turns(&call.receiver),
+        Expr::MethodCall(call) if call.method == "zip" => {
+            let turns = call.args.iter().map(literal_turns);
+            turns.chain([literal_turns(&call.receiver)]).flatten().min()
         }
         _ => None,
     }

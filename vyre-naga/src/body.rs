@@ -278,6 +278,10 @@ impl Body<'_, '_, '_> {
             },
             _ if half == 1 => self.f.u(0),
             Uniform::Round => self.f.param(Layout::ROUND),
+            Uniform::OuterRound(f) => {
+                let at = self.f.m.layout.length(Kind::Round, f.0);
+                self.f.param(at)
+            }
             Uniform::Nodes => self.nodes(),
             Uniform::FrontierLen(f) => {
                 let at = self.f.m.layout.control(Held::Tail(f.0));

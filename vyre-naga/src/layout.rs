@@ -14,7 +14,9 @@
 //! them ([`crate::plan`]); a shader adds them to its indices.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use vyre_core::plan::shaders::{EXACT_WORDS, Target, float_bits, uniform_words, wide_buffers};
+use vyre_core::plan::shaders::{
+    EXACT_WORDS, Target, float_bits, outer_rounds, uniform_words, wide_buffers,
+};
 use vyre_core::vir0::isa::Op;
 use vyre_core::vir0::module::{
     Agreement, BufferId, Domain, Extent, FixpointId, Program, ReduceOp, Resource, Role, WaveId,
@@ -113,6 +115,8 @@ pub(crate) enum ParamOf {
     /// Bits that no shader has as a literal.
     Bits(u32),
     Round,
+    /// The round of a fixpoint around the innermost one.
+    RoundOf(FixpointId),
     /// Turns of loops that an invocation may take.
     Turns,
     /// Workgroups of the wave.
@@ -197,6 +201,8 @@ pub(crate) enum Kind {
     Wave,
     ScalarLow,
     ScalarHigh,
+    /// The round of a fixpoint.
+    Round,
 }
 
 /// Words of an element.
@@ -467,6 +473,11 @@ impl Layout {
                 let high = self.param(format!("{name}_high"), ParamOf::Scalar(s, 1));
                 self.lens.insert((Kind::ScalarHigh, s), high);
             }
+        }
+        for f in outer_rounds(program) {
+            let name = format!("{}_round", self.fixpoint(f));
+            let at = self.param(name, ParamOf::RoundOf(f));
+            self.lens.insert((Kind::Round, f.0), at);
         }
         for place in 0..self.places.len() {
             let name = format!("{}_at", plain_name(&self.places[place].name));

@@ -115,6 +115,7 @@ pub(crate) fn plan(
             }
             ParamOf::Bits(bits) => json!({ "bits": bits }),
             ParamOf::Round => json!("round"),
+            ParamOf::RoundOf(f) => json!({ "round": program.fixpoints[f.index()].name }),
             ParamOf::Turns => json!("turns"),
             ParamOf::Groups => json!("groups"),
             ParamOf::Fill(at) => {

@@ -67,7 +67,12 @@ pub fn random_graph(nodes: u32, edges: u32) -> Csr {
 /// The same edges, and each of them back.
 pub fn both_ways(graph: &Csr) -> Csr {
     let edges: Vec<(u32, u32)> = (0..graph.node_count() as u32)
-        .flat_map(|v| graph.neighbors(v).flat_map(move |w| [(v, w), (w, v)]))
+        .flat_map(|v| {
+            graph
+                .neighbors(v)
+                .iter()
+                .flat_map(move |w| [(v, w), (w, v)])
+        })
         .collect();
     Csr::from_edges(graph.node_count(), &edges).expect("edges name nodes")
 }

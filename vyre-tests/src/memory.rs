@@ -70,6 +70,7 @@ pub(crate) struct State {
     pub(crate) lists: Vec<Items>,
     pub(crate) swept: Vec<usize>,
     pub(crate) reductions: Vec<Total>,
+    pub(crate) rounds: Vec<u32>,
     pub(crate) fault: Option<Box<Pending>>,
     /// Sweeps begin with the last item.
     pub(crate) backwards: bool,
@@ -102,6 +103,7 @@ impl State {
             .map(|g| Arc::new(g.into_owned()))
             .collect();
         Ok(State {
+            rounds: vec![0; program.fixpoints.len()],
             program,
             graphs,
             sizes,
@@ -127,6 +129,7 @@ impl State {
             Uniform::ListLen(l) => self.lists[l.index()].len(),
             Uniform::Nodes => self.sizes.nodes,
             Uniform::Round => return None,
+            Uniform::OuterRound(f) => self.rounds[f.index()].into(),
         })
     }
 

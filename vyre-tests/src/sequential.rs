@@ -257,7 +257,8 @@ impl Sweeper for State {
     fn exchange(&mut self, a: BufferId, b: BufferId) {
         self.buffers.swap(a.index(), b.index());
     }
-    fn begin_round(&mut self, fixpoint: FixpointId) {
+    fn begin_round(&mut self, fixpoint: FixpointId, round: u32) {
+        self.rounds[fixpoint.index()] = round;
         for (f, declared) in self.program.frontiers.iter().enumerate() {
             if declared.owner == Some(fixpoint) {
                 swap(&mut self.now[f], &mut self.next[f]);

@@ -101,7 +101,7 @@ impl Case {
     /// The elements and the greatest sum that a run gives.
     fn expected(&self, by: u32) -> (Vec<u64>, u32) {
         let sum = |v: usize| -> u32 {
-            let edges = self.graph.edges(v as u32).map(|e| e as usize);
+            let edges = self.graph.edges(v as u32).iter().map(|e| e as usize);
             let of = |e: usize| self.weight[e] * self.x[self.graph.targets()[e] as usize];
             edges.map(of).sum()
         };

@@ -197,7 +197,10 @@ impl Cut {
             let edges = offsets[range.start] as usize..offsets[range.end] as usize;
             let inside = nodes.clone().flat_map(|v| {
                 let start = nodes.start;
-                self.graph.neighbors(v).map(move |w| (v - start, w - start))
+                self.graph
+                    .neighbors(v)
+                    .iter()
+                    .map(move |w| (v - start, w - start))
             });
             let inside: Vec<(u32, u32)> = inside.collect();
             let topology = whole::Topology {

@@ -854,7 +854,8 @@ fn petgraph_rival(problem: &Problem) -> Ready<'_> {
 
 /// The graph as petgraph keeps it.
 fn petgraph_csr<E: Clone>(graph: &Csr, weight: impl Fn(usize) -> E) -> petgraph::csr::Csr<(), E> {
-    let ends = (0..graph.node_count() as u32).flat_map(|v| graph.edges(v).map(move |e| (v, e)));
+    let ends =
+        (0..graph.node_count() as u32).flat_map(|v| graph.edges(v).iter().map(move |e| (v, e)));
     let edges: Vec<(u32, u32, E)> = ends
         .map(|(v, e)| (v, graph.target(e), weight(e as usize)))
         .collect();

@@ -110,7 +110,7 @@ impl Cfg {
         to.write_all(&varints(steps.map(zigzag)))?;
         to.write_all(&varints((0..blocks).map(|v| graph.degree(v).into())))?;
         let distances = (0..blocks).flat_map(|v| {
-            let targets = graph.neighbors(v).map(i64::from);
+            let targets = graph.neighbors(v).iter().map(i64::from);
             targets.map(move |t| t - i64::from(v) - 1)
         });
         to.write_all(&varints(distances.map(zigzag)))?;

@@ -124,7 +124,7 @@ impl Definitions {
     ) -> impl Iterator<Item = (u32, u32)> + 'a {
         let b = block as usize;
         let row = &rows[self.row[b] as usize..self.row[b + 1] as usize];
-        let words = self.words.edges(self.entry[b]);
+        let words = self.words.edges(self.entry[b]).iter();
         words
             .map(|w| self.register[w as usize])
             .zip(row.iter().copied())

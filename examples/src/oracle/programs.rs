@@ -24,6 +24,7 @@ pub fn liveness(successors: &Csr, uses: &[u64], defs: &[u64]) -> Vec<u64> {
         waits[b] = false;
         let after = successors
             .neighbors(block)
+            .iter()
             .fold(0, |live_out, s| live_out | live[s as usize]);
         let before = uses[b] | after & !defs[b];
         if before != live[b] {
@@ -106,6 +107,7 @@ pub fn dominators(successors: &Csr, functions: &[u32]) -> Vec<u32> {
             for &block in order.iter().rev().filter(|&&b| b != entry) {
                 let known = predecessors
                     .neighbors(block)
+                    .iter()
                     .filter(|&p| dominator[p as usize] != UNREACHED);
                 let nearest = known.reduce(|mut a, mut b| {
                     while a != b {
@@ -128,7 +130,7 @@ pub fn dominators(successors: &Csr, functions: &[u32]) -> Vec<u32> {
 /// What a search from a block reaches, each behind what it leads to first.
 fn postorder(successors: &Csr, entry: u32, place: &mut [u32]) -> Vec<u32> {
     let mut order = Vec::new();
-    let mut path = vec![(entry, successors.edges(entry))];
+    let mut path = vec![(entry, successors.edges(entry).iter())];
     // On the path, not yet in the order.
     const OPEN: u32 = UNREACHED - 1;
     place[entry as usize] = OPEN;
@@ -136,7 +138,7 @@ fn postorder(successors: &Csr, entry: u32, place: &mut [u32]) -> Vec<u32> {
         match edges.next().map(|e| successors.target(e)) {
             Some(next) if place[next as usize] == UNREACHED => {
                 place[next as usize] = OPEN;
-                path.push((next, successors.edges(next)));
+                path.push((next, successors.edges(next).iter()));
             }
             Some(_) => {}
             None => {
@@ -167,7 +169,7 @@ pub fn strong_components(graph: &Csr) -> Vec<u32> {
         if found[root as usize] != UNREACHED {
             continue;
         }
-        path.push((root, graph.edges(root)));
+        path.push((root, graph.edges(root).iter()));
         while let Some((node, edges)) = path.last_mut() {
             let v = *node as usize;
             if found[v] == UNREACHED {
@@ -177,7 +179,7 @@ pub fn strong_components(graph: &Csr) -> Vec<u32> {
             }
             match edges.next().map(|e| graph.target(e)) {
                 Some(next) if found[next as usize] == UNREACHED => {
-                    path.push((next, graph.edges(next)));
+                    path.push((next, graph.edges(next).iter()));
                 }
                 Some(next) if component[next as usize] == UNREACHED => {
                     least[v] = least[v].min(found[next as usize]);
@@ -222,8 +224,10 @@ pub fn taint_way(calls: &Csr, up: &[u32], all: &[u32], end: u32) -> Vec<u32> {
         let steps = all[at as usize] - 1;
         let rises = up[at as usize] == all[at as usize];
         let before = nodes.clone().find(|&v| match rises {
-            true => up[v as usize] == steps && calls.neighbors(at).any(|callee| callee == v),
-            false => all[v as usize] == steps && calls.neighbors(v).any(|callee| callee == at),
+            true => up[v as usize] == steps && calls.neighbors(at).iter().any(|callee| callee == v),
+            false => {
+                all[v as usize] == steps && calls.neighbors(v).iter().any(|callee| callee == at)
+            }
         });
         at = before.expect("the search came from somewhere");
         way.push(at);

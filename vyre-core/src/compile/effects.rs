@@ -1056,7 +1056,11 @@ impl<'b> Accesses<'b> {
             }
             Expr::Literal(..)
             | Expr::Uniform(
-                Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Round | Uniform::Nodes,
+                Uniform::Scalar(_)
+                | Uniform::Constant(_)
+                | Uniform::Round
+                | Uniform::OuterRound(_)
+                | Uniform::Nodes,
                 _,
             )
             | Expr::Local(_)

@@ -343,10 +343,12 @@ impl<'b> Walk<'_, 'b> {
             },
             round => (round, 0),
         };
-        let Expr::Uniform(Uniform::Round, Scalar::U32) = round else {
-            return None;
+        let of = match round {
+            Expr::Uniform(Uniform::Round, Scalar::U32) => self.wave.fixpoint?,
+            Expr::Uniform(Uniform::OuterRound(of), Scalar::U32) => *of,
+            _ => return None,
         };
-        Some(Bound::Round(self.wave.fixpoint?.0, add))
+        Some(Bound::Round(of.0, add))
     }
 }
 

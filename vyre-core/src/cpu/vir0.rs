@@ -153,6 +153,7 @@ impl Vir0<'_> {
                 Uniform::Constant(c) => state.program.constants[c.index()].bits,
                 Uniform::Reduction(r) => state.reductions[r.index()].borrow().value(),
                 Uniform::Round => round.into(),
+                Uniform::OuterRound(f) => state.rounds[f.index()].into(),
                 Uniform::FrontierLen(f) => state.frontiers[f.index()].len(),
                 Uniform::Nodes => state.sizes.nodes,
                 Uniform::ListLen(l) => state.lists[l.index()].items.borrow().len() as u64,
@@ -286,7 +287,7 @@ impl Lanes<'_> {
 
     #[inline]
     fn edges_of(&mut self, state: &mut HostState, topology: TopologyId, src: u32) -> bool {
-        let mut edges = state.graphs[topology.index()].csr.edges(src);
+        let mut edges = state.graphs[topology.index()].csr.edges(src).iter();
         edges.all(|index| {
             let dst = state.graphs[topology.index()].csr.targets()[index as usize];
             self.run(state, Item { index, src, dst })

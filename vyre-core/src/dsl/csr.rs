@@ -3,6 +3,7 @@
 
 use crate::dsl::fault;
 use crate::dsl::views::zeros;
+use std::ops::Range;
 use thiserror::Error;
 
 /// Why arrays are not a CSR graph.
@@ -81,7 +82,7 @@ crate::debug_is_display!(CsrError);
 /// ```
 /// use vyre_core::dsl::csr::Csr;
 /// let g = Csr::from_edges(3, &[(0, 2), (0, 1), (2, 0)]).unwrap();
-/// assert!(g.neighbors(0).eq([2, 1]));
+/// assert!(g.neighbors(0).iter().eq([2, 1]));
 /// assert_eq!((g.node_count(), g.edge_count(), g.degree(1)), (3, 3, 0));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,7 +153,10 @@ impl Csr {
         if drops {
             self.offsets.push(0);
             for v in nodes.clone() {
-                let inside = of.neighbors(v).filter(|target| nodes.contains(target));
+                let inside = of
+                    .neighbors(v)
+                    .iter()
+                    .filter(|target| nodes.contains(target));
                 self.targets
                     .extend(inside.map(|target| target - nodes.start));
                 self.offsets.push(self.targets.len() as u32);
@@ -230,7 +234,7 @@ impl Csr {
     /// ```
     pub fn append(&self, edges: &[(u32, u32)]) -> Result<(Csr, Vec<u32>), CsrError> {
         let nodes = 0..self.node_count() as u32;
-        let all = nodes.flat_map(|v| self.neighbors(v).map(move |t| (v, t)));
+        let all = nodes.flat_map(|v| self.neighbors(v).iter().map(move |t| (v, t)));
         let (count, mut more) = (self.edge_count() + edges.len(), Vec::new());
         if more.try_reserve_exact(count).is_err() {
             return Err(no_memory(self.node_count(), count));
@@ -428,12 +432,12 @@ impl Csr {
     /// Edge indices of a node. Traps in a lane, and panics elsewhere, when `v` is not a node.
     #[inline]
     #[track_caller]
-    pub fn edges(&self, v: u32) -> std::ops::Range<u32> {
+    pub fn edges(&self, v: u32) -> EdgesOf {
         match (
             self.offsets.get(v as usize),
             self.offsets.get(v as usize + 1),
         ) {
-            (Some(&start), Some(&end)) => start..end,
+            (Some(&start), Some(&end)) => EdgesOf { start, end },
             _ => fault::out_of_bounds(v, self.node_count()),
         }
     }
@@ -441,11 +445,11 @@ impl Csr {
     /// Targets of a node. Traps in a lane, and panics elsewhere, when `v` is not a node.
     #[inline]
     #[track_caller]
-    pub fn neighbors(&self, v: u32) -> std::iter::Copied<std::slice::Iter<'_, u32>> {
+    pub fn neighbors(&self, v: u32) -> NeighborsOf<'_> {
         let e = self.edges(v);
-        self.targets[e.start as usize..e.end as usize]
-            .iter()
-            .copied()
+        NeighborsOf {
+            targets: &self.targets[e.start as usize..e.end as usize],
+        }
     }
 
     /// Target of an edge. Traps in a lane, and panics elsewhere, when `e` is not an edge.
@@ -464,6 +468,150 @@ impl Csr {
     pub fn degree(&self, v: u32) -> u32 {
         let e = self.edges(v);
         e.end - e.start
+    }
+}
+
+/// The edges of a node, which follow each other: their indices from `start` to before `end`.
+///
+/// ```
+/// use vyre_core::dsl::csr::Csr;
+/// let g = Csr::from_edges(3, &[(0, 2), (0, 1), (2, 0)]).unwrap();
+/// let row = g.edges(0);
+/// assert_eq!((row.start, row.len(), row.at(1)), (0, 2, 1));
+/// assert!(row.part(1..2).into_iter().eq([1]));
+/// assert!(row.rev().zip(g.neighbors(0)).eq([(1, 2), (0, 1)]));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdgesOf {
+    /// Index of the first one.
+    pub start: u32,
+    /// Index behind the last one.
+    pub end: u32,
+}
+
+/// The targets of a node's edges, in their order.
+///
+/// ```
+/// use vyre_core::dsl::csr::Csr;
+/// let g = Csr::from_edges(3, &[(0, 2), (0, 1), (2, 0)]).unwrap();
+/// let row = g.neighbors(0);
+/// assert_eq!((row.len(), row.at(0)), (2, 2));
+/// assert!(row.part(1..2).into_iter().eq([1]));
+/// assert!(row.enumerate().eq([(0, 2), (1, 1)]));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NeighborsOf<'g> {
+    targets: &'g [u32],
+}
+
+/// What both kinds of rows have; the body of `at` and `part` once their arguments are checked.
+macro_rules! rows {
+    ([$($generics:tt)*] $row:ty, $iter:ty, $it:ident, $len:expr, $at:ident => $item:expr, $from:ident, $to:ident => $part:expr) => {
+        impl $($generics)* $row {
+            /// How many there are.
+            #[inline]
+            pub fn len(self) -> u32 {
+                let $it = self;
+                $len
+            }
+
+            /// There are none.
+            #[inline]
+            pub fn is_empty(self) -> bool {
+                self.len() == 0
+            }
+
+            /// That at a place, from 0 on. Traps in a lane, and panics elsewhere, when there is no such place.
+            #[inline]
+            #[track_caller]
+            pub fn at(self, $at: u32) -> u32 {
+                if $at >= self.len() {
+                    fault::out_of_bounds($at, self.len() as usize)
+                }
+                let $it = self;
+                $item
+            }
+
+            /// Those from one place to before another. Traps in a lane, and panics elsewhere, when that is no part of
+            /// the row.
+            #[inline]
+            #[track_caller]
+            pub fn part(self, places: Range<u32>) -> Self {
+                let Range { start: $from, end: $to } = places;
+                if $to > self.len() {
+                    fault::out_of_bounds($to - 1, self.len() as usize)
+                }
+                if $from > $to {
+                    fault::out_of_bounds($from, $to as usize)
+                }
+                let $it = self;
+                $part
+            }
+
+            /// All of them, as by `into_iter`.
+            #[inline]
+            pub fn iter(self) -> $iter {
+                self.into_iter()
+            }
+
+            /// From the last one on.
+            #[inline]
+            pub fn rev(self) -> std::iter::Rev<$iter> {
+                self.into_iter().rev()
+            }
+
+            /// Each with its place.
+            #[inline]
+            pub fn enumerate(self) -> std::iter::Enumerate<$iter> {
+                self.into_iter().enumerate()
+            }
+
+            /// Each with what stands at the same place elsewhere.
+            #[inline]
+            pub fn zip<I: IntoIterator>(self, other: I) -> std::iter::Zip<$iter, I::IntoIter> {
+                self.into_iter().zip(other)
+            }
+        }
+    };
+}
+
+rows!(
+    [] EdgesOf, Range<u32>, row, row.end - row.start,
+    at => row.start + at,
+    from, to => EdgesOf { start: row.start + from, end: row.start + to }
+);
+
+impl<'g> NeighborsOf<'g> {
+    /// As they lie in the graph.
+    #[inline]
+    pub fn as_slice(self) -> &'g [u32] {
+        self.targets
+    }
+}
+
+rows!(
+    [<'g>] NeighborsOf<'g>, std::iter::Copied<std::slice::Iter<'g, u32>>, row, row.targets.len() as u32,
+    at => row.targets[at as usize],
+    from, to => NeighborsOf { targets: &row.targets[from as usize..to as usize] }
+);
+
+impl IntoIterator for EdgesOf {
+    type Item = u32;
+    type IntoIter = Range<u32>;
+
+    #[inline]
+    fn into_iter(self) -> Range<u32> {
+        self.start..self.end
+    }
+}
+
+impl<'g> IntoIterator for NeighborsOf<'g> {
+    type Item = u32;
+    type IntoIter = std::iter::Copied<std::slice::Iter<'g, u32>>;
+
+    #[inline]
+    fn into_iter(self) -> Self::IntoIter {
+        self.targets.iter().copied()
     }
 }
 

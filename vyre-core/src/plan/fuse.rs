@@ -167,6 +167,7 @@ impl Shift {
             Uniform::Reduction(r) => Uniform::Reduction(ReductionId(r.0 + self.reductions)),
             Uniform::FrontierLen(x) => Uniform::FrontierLen(self.frontier(x)),
             Uniform::ListLen(x) => Uniform::ListLen(self.list(x)),
+            Uniform::OuterRound(f) => Uniform::OuterRound(self.fixpoint(f)),
             Uniform::Round | Uniform::Nodes => u,
         }
     }

@@ -635,7 +635,22 @@ pub fn uniform_words(program: &Program) -> u32 {
         + 2 * each(program.buffers.len())
         + frontiers.chain(lists).chain(scalars).sum::<u32>()
         + each(ranges.count())
+        + each(outer_rounds(program).len())
         + each(float_bits(program).len())
+}
+
+/// The fixpoints whose rounds are asked for in fixpoints inside them, in order.
+pub fn outer_rounds(program: &Program) -> Vec<FixpointId> {
+    let asked = program.kernels.iter().flat_map(|k| &k.uniforms);
+    let mut outer: Vec<FixpointId> = asked
+        .filter_map(|uniform| match uniform {
+            Uniform::OuterRound(f) => Some(*f),
+            _ => None,
+        })
+        .collect();
+    outer.sort_unstable();
+    outer.dedup();
+    outer
 }
 
 /// The reductions that a wave updates.

@@ -73,9 +73,9 @@ pub trait Sweeper {
     /// Two buffers of a length exchange their contents.
     fn exchange(&mut self, a: BufferId, b: BufferId);
 
-    /// A round of a fixpoint begins: of each frontier that it owns, what was pushed is swept from here on, and nothing
+    /// A round of a fixpoint begins, counted from 0 each time that it is entered: of each frontier that it owns, what was pushed is swept from here on, and nothing
     /// is pushed yet; the reductions that it owns stand at their identity.
-    fn begin_round(&mut self, fixpoint: FixpointId);
+    fn begin_round(&mut self, fixpoint: FixpointId, round: u32);
 
     /// Each part runs the fixpoint by itself that begins at this step, an [`Step::Each`]: [`crate::vir0::local`] has the
     /// rules. Gives by fixpoint the most rounds that a part took. A backend whose sweeper has this says so by
@@ -422,7 +422,7 @@ impl<'p> Course<'p> {
     fn begin<S: Sweeper>(&mut self, sweeper: &mut S, f: FixpointId, at: usize) {
         self.round[f.index()] = 0;
         self.first[f.index()] = at;
-        sweeper.begin_round(f);
+        sweeper.begin_round(f, 0);
     }
 
     /// Follows the steps from `at` to the end of this fixpoint, or of the schedule.
@@ -536,8 +536,9 @@ impl<'p> Course<'p> {
                     let value = |uniform| sweeper.uniform(uniform);
                     return Err(round_limit(program, sweeper.sizes(), f, value));
                 }
+                let round = *now as u32;
                 sweeper.meter().look()?;
-                sweeper.begin_round(f);
+                sweeper.begin_round(f, round);
                 Ok(false)
             }
             Verdict::Faulted(fault) => Err(faulted(program, sweeper.sizes(), f, fault)),
@@ -660,7 +661,7 @@ pub fn round_limit(
     let value = |uniform| match uniform {
         Uniform::Scalar(s) => Some(sizes.scalars[s.index()]),
         Uniform::Reduction(_) | Uniform::FrontierLen(_) | Uniform::ListLen(_) => value(uniform),
-        Uniform::Constant(_) | Uniform::Round | Uniform::Nodes => None,
+        Uniform::Constant(_) | Uniform::Round | Uniform::OuterRound(_) | Uniform::Nodes => None,
     };
     RunError::Trap(Box::new(Trap {
         kind: TrapKind::RoundLimit,

@@ -709,7 +709,7 @@ enums! {
     Width "width" { 0 => Fixed(bits), 1 => Constant(id), 2 => Scalar(id) }
     Uniform "uniform" {
         0 => Scalar(id), 1 => Constant(id), 2 => Reduction(id), 3 => Round, 4 => FrontierLen(id), 5 => Nodes,
-        6 => ListLen(id),
+        6 => ListLen(id), 7 => OuterRound(id),
     }
     Domain "domain" {
         0 => Once, 1 => Range(extent), 2 => Nodes, 3 => Items(frontier), 4 => Edges(topology),

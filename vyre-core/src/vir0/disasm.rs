@@ -279,6 +279,10 @@ fn uniform(program: &Program, kernel: &Kernel, slot: usize) -> String {
         Some(&Uniform::Constant(id)) => constant(program, id),
         Some(&Uniform::Reduction(id)) => reduction(program, id),
         Some(Uniform::Round) => "round".into(),
+        Some(Uniform::OuterRound(f)) => match program.fixpoints.get(f.index()) {
+            Some(fixpoint) => format!("round({})", fixpoint.name),
+            None => format!("round(#{})", f.0),
+        },
         Some(&Uniform::FrontierLen(id)) => format!("len({})", frontier(program, id)),
         Some(Uniform::Nodes) => "nodes".into(),
         Some(&Uniform::ListLen(id)) => format!("len({})", list(program, id)),

@@ -68,17 +68,7 @@ pub fn bounds_of(program: &Program, buffer: BufferId) -> Option<(TopologyId, boo
 impl Local {
     /// Whether a fixpoint is this one, or one in it.
     pub fn contains(&self, program: &Program, fixpoint: Option<FixpointId>) -> bool {
-        let mut at = fixpoint;
-        for _ in 0..=program.fixpoints.len() {
-            if at == Some(self.fixpoint) {
-                return true;
-            }
-            let Some(parent) = at.and_then(|f| program.fixpoints.get(f.index())) else {
-                return false;
-            };
-            at = parent.parent;
-        }
-        false
+        program.is_within(fixpoint, self.fixpoint)
     }
 
     /// Whether a graph falls into these parts: the one that they are of, and its reverse.

@@ -377,6 +377,8 @@ pub enum Uniform {
     Reduction(ReductionId),
     /// Round of the innermost fixpoint, u32 from 0.
     Round,
+    /// Round of a fixpoint around the innermost one, u32 from 0.
+    OuterRound(FixpointId),
     /// Items waiting in a frontier (pushed since the last flip), u32.
     FrontierLen(FrontierId),
     /// Number of nodes, u32.
@@ -913,6 +915,33 @@ impl Program {
         let sweeps = self.waves.iter();
         let sweeps = sweeps.filter_map(|w| Some((w.name.as_str(), w.domain.count()?)));
         buffers.chain(frontiers).chain(lists).chain(sweeps)
+    }
+
+    /// Whether a scope is this fixpoint, or in it. Ids need not exist.
+    pub fn is_within(&self, scope: Option<FixpointId>, fixpoint: FixpointId) -> bool {
+        let mut at = scope;
+        for _ in 0..=self.fixpoints.len() {
+            if at == Some(fixpoint) {
+                return true;
+            }
+            let Some(around) = at.and_then(|f| self.fixpoints.get(f.index())) else {
+                return false;
+            };
+            at = around.parent;
+        }
+        false
+    }
+
+    /// The innermost fixpoint around a kernel, whose round it sees: kernels are those of waves, then those of
+    /// conditions.
+    pub fn fixpoint_of(&self, kernel: KernelId) -> Option<FixpointId> {
+        match self.waves.get(kernel.index()) {
+            Some(wave) => wave.fixpoint,
+            None => {
+                let condition = kernel.index() - self.waves.len();
+                u16::try_from(condition).ok().map(FixpointId)
+            }
+        }
     }
 
     /// Whether a length differs between runs of a session.

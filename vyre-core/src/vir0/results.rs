@@ -232,7 +232,11 @@ impl Spread<'_> {
             Uniform::Reduction(r) => Some(Resource::Reduction(r)),
             Uniform::FrontierLen(f) => Some(Resource::Frontier(f)),
             Uniform::ListLen(l) => Some(Resource::List(l)),
-            Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Round | Uniform::Nodes => None,
+            Uniform::Scalar(_)
+            | Uniform::Constant(_)
+            | Uniform::Round
+            | Uniform::OuterRound(_)
+            | Uniform::Nodes => None,
         });
         asked.any(|r| self.open.contains(&r))
     }

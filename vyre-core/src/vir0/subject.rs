@@ -297,7 +297,9 @@ pub fn unfinished(
                 let scalar = &program.scalars[s.index()];
                 format!("`{}` is {}", scalar.name, scalar.scalar.show(bits))
             }
-            Uniform::Constant(_) | Uniform::Round | Uniform::Nodes => continue,
+            Uniform::Constant(_) | Uniform::Round | Uniform::OuterRound(_) | Uniform::Nodes => {
+                continue;
+            }
         };
         if !told.contains(&words) {
             told.push(words);

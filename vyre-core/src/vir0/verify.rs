@@ -259,6 +259,9 @@ pub enum Rule {
     /// Round of which fixpoint?
     #[error("reads the round outside any fixpoint")]
     RoundOutside,
+    /// The innermost fixpoint's has a word of its own.
+    #[error("reads the round of fixpoint {0}, which is not around its own")]
+    OuterRound(u16),
     /// The length of a frontier or list is settled at a round's end only.
     #[error("reads a frontier's or a list's length in a wave")]
     FrontierLenInWave,
@@ -894,6 +897,7 @@ impl<'p> Verifier<'p> {
                     Uniform::Scalar(_)
                     | Uniform::Constant(_)
                     | Uniform::Round
+                    | Uniform::OuterRound(_)
                     | Uniform::Nodes
                     | Uniform::ListLen(_) => continue,
                 };

@@ -260,7 +260,7 @@ fn every_domain_visits_each_item_once_on_any_number_of_threads() {
         let graph = wheel(nodes);
         let active = |v: u32| u32::from(v.is_multiple_of(3));
         let sources: Vec<u32> = (0..nodes)
-            .flat_map(|v| graph.edges(v).map(move |_| v))
+            .flat_map(|v| graph.edges(v).iter().map(move |_| v))
             .collect();
         let ends: Vec<u64> = sources
             .iter()

@@ -72,6 +72,7 @@ pub(crate) fn uniform(u: Uniform) -> u64 {
         Uniform::Scalar(_) => (-0.75f64).to_bits64(),
         Uniform::Constant(_) => u32::MAX.into(),
         Uniform::Round => 3,
+        Uniform::OuterRound(_) => 2,
         Uniform::Nodes => LEN.into(),
         Uniform::Reduction(_) | Uniform::FrontierLen(_) | Uniform::ListLen(_) => 11,
     }

@@ -151,7 +151,11 @@ impl Layout {
             let stays = |u: &Uniform| match u {
                 Uniform::Reduction(r) => program.reductions[r.index()].owner != Some(f),
                 Uniform::FrontierLen(_) | Uniform::ListLen(_) => false,
-                Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Nodes | Uniform::Round => true,
+                Uniform::Scalar(_)
+                | Uniform::Constant(_)
+                | Uniform::Nodes
+                | Uniform::Round
+                | Uniform::OuterRound(_) => true,
             };
             let staged = self.kernels[wave.kernel.index()].staged != 0;
             if !staged || !kernel.uniforms.iter().all(stays) {

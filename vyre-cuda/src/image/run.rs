@@ -6,7 +6,7 @@ use vyre_core::plan::arena::Filling;
 use vyre_core::vir0::exact;
 use vyre_core::vir0::flow::op;
 use vyre_core::vir0::isa::Op;
-use vyre_core::vir0::module::{FixpointId, Kernel, Program, ReduceOp, Reduction, Uniform};
+use vyre_core::vir0::module::{Kernel, KernelId, Program, ReduceOp, Reduction, Uniform};
 
 /// How a run's wave pulls: the first two of three bitmaps (0: only what is missed is counted), the topology
 /// with the edges in, and when it is worth it.
@@ -268,8 +268,8 @@ impl Layout {
             .flat_map(|(k, kernel)| kernel.uniforms.iter().map(move |u| (k, u)))
             .map(|(k, u)| {
                 let mut value = value_of(program, u, scalars, nodes);
-                if value.kind == abi::value::ROUND {
-                    match innermost(program, k) {
+                if *u == Uniform::Round {
+                    match program.fixpoint_of(KernelId(k as u16)) {
                         Some(f) => value.id = f.0.into(),
                         None => value.kind = abi::value::BITS,
                     }
@@ -305,14 +305,6 @@ fn put<T: Pod>(out: &mut [u8], at: u32, values: &[T]) {
     out[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
 }
 
-/// The innermost fixpoint around a kernel, whose round it sees.
-fn innermost(program: &Program, kernel: usize) -> Option<FixpointId> {
-    match program.waves.get(kernel) {
-        Some(wave) => wave.fixpoint,
-        None => Some(FixpointId((kernel - program.waves.len()) as u16)),
-    }
-}
-
 pub(super) fn value_of(
     program: &Program,
     uniform: &Uniform,
@@ -328,6 +320,7 @@ pub(super) fn value_of(
         Uniform::Constant(c) => (value::BITS, 0, program.constants[c.index()].bits),
         Uniform::Nodes => (value::BITS, 0, nodes),
         Uniform::Round => (value::ROUND, 0, 0),
+        Uniform::OuterRound(f) => (value::ROUND, f.0, 0),
         Uniform::Reduction(r) => (value::REDUCTION, r.0, 0),
         Uniform::FrontierLen(f) => (value::FRONTIER, f.0, 0),
         Uniform::ListLen(l) => (value::FRONTIER, list_number(program, l.0) as u16, 0),

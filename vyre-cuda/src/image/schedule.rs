@@ -132,6 +132,8 @@ impl Layout {
             && uniforms.iter().all(|u| match u {
                 // What a loop around this one has found stays.
                 Uniform::Reduction(r) => program.reductions[r.index()].owner != Some(f),
+                // The short way takes every round for this fixpoint's.
+                Uniform::OuterRound(_) => false,
                 Uniform::FrontierLen(_) | Uniform::ListLen(_) => false,
                 Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Nodes | Uniform::Round => true,
             })

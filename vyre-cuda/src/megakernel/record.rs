@@ -226,7 +226,11 @@ impl<'a> Reader<'a> {
                 && self.program.frontiers[f.index()].owner.is_some())
             .then_some(words.waiting),
             Uniform::ListLen(l) => Some(words.lists[l.index()]),
-            Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Round | Uniform::Nodes => None,
+            Uniform::Scalar(_)
+            | Uniform::Constant(_)
+            | Uniform::Round
+            | Uniform::OuterRound(_)
+            | Uniform::Nodes => None,
         }
     }
 

@@ -35,7 +35,10 @@ impl File<'_> {
         let changes = kind != fill::LITERAL
             && matches!(
                 self.kernel.uniforms[value as usize],
-                Uniform::Reduction(_) | Uniform::FrontierLen(_) | Uniform::ListLen(_)
+                Uniform::Reduction(_)
+                    | Uniform::FrontierLen(_)
+                    | Uniform::ListLen(_)
+                    | Uniform::OuterRound(_)
             );
         let fills = if changes {
             &mut self.dynamic

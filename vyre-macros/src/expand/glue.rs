@@ -193,7 +193,7 @@ impl Expansion<'_> {
                     quote! { #path #name }
                 }
             };
-            let values = self.asked(args).into_iter().map(|(_, _, value)| value);
+            let values = self.asked(s, args).into_iter().map(|(_, _, value)| value);
             Some(quote! { #id => #call(#(#values),*), })
         });
         quote! {
@@ -412,6 +412,10 @@ fn sweep_glue(
             }
             ParamKind::Edge => *args.last_mut().expect("just pushed") = quote! { lane.edge() },
             ParamKind::Round => lets.push(quote! { let #p = cx.round(); }),
+            ParamKind::OuterRound(of) => {
+                let id = of.0;
+                lets.push(quote! { let #p = cx.outer_round(#id); });
+            }
             ParamKind::Scalar(s, scalar) => {
                 let (id, ty) = (s.0, scalar_type(scalar));
                 lets.push(quote! { let #p = cx.scalar::<#ty>(#id); });

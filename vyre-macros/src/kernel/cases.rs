@@ -348,6 +348,49 @@ cases! {
         s
     }
     ends_of_edges_are_checked { (g.edges(a).start + g.edges(b).end) as u64 }
+    rows_are_values {
+        let row = g.edges(a & 7);
+        let other = row;
+        let mut near = g.neighbors(b & 7);
+        let mut s = (row.len() + other.end - row.start) as u64 * 3 + near.is_empty() as u64;
+        for e in row { s = s * 10 + g.target(e) as u64; }
+        for w in near { if w == 3 { continue; } s = s * 7 + w as u64; }
+        near = if row.is_empty() { near } else { g.neighbors(a & 7) };
+        for w in near { s = s * 5 + w as u64; }
+        if !near.is_empty() { s += near.at(near.len() - 1) as u64 + row.at(row.len() / 2) as u64; }
+        s
+    }
+    places_of_rows_are_checked { g.edges(a & 7).at(b) as u64 + g.neighbors(b & 7).at(a & 3) as u64 * 100 }
+    parts_of_rows {
+        let mut s = 0u64;
+        let row = g.neighbors(a & 7).part(0..g.degree(a & 7) / 2);
+        for w in row { s = s * 10 + w as u64; }
+        for e in g.edges(b & 7).part(1..2).rev() { s = s * 10 + e as u64; }
+        for w in g.neighbors(a & 7).part(a & 3..b & 3) { s += w as u64; }
+        s + row.len() as u64
+    }
+    loops_over_places {
+        let mut s = 0u64;
+        for (i, w) in g.neighbors(a & 7).enumerate() { s = s * 10 + (i as u64 * 3 + w as u64); }
+        for (e, w) in g.edges(a & 7).zip(g.neighbors(a & 7)) { s = s * 3 + (g.target(e) == w) as u64; }
+        for (e, w) in g.edges(a & 7).zip(g.neighbors(b & 7).rev()) { if e == 1 { continue; } s = s * 3 + (e * w) as u64; }
+        for e in g.edges(b & 7).rev() { s = s * 10 + e as u64; }
+        for (n, (k, x)) in (0..a & 15).rev().zip([4, 7, 1]).enumerate() { s = s * 10 + (n as u64 + k as u64 * x); if k == 5 { break; } }
+        for (k, w) in (i64::from(b) - 4..i64::from(a & 3)).zip(g.neighbors(3)) { s = s.wrapping_add((k * i64::from(w)) as u64); }
+        for (x, k) in [1u32, 2, 3].into_iter().rev().zip(0..a & 3) { s += u64::from(x * k); }
+        for (i, k) in (0..u64::from(b & 3)).enumerate() { s = s * 2 + k * (i as u64 + 1); }
+        s
+    }
+    sums_with_carries {
+        let (p, o) = a.overflowing_add(b << 20);
+        let (q, c) = (a << 24).carrying_add(b << 28, o || t);
+        let (r, d) = (a as u64).carrying_add(u64::MAX - b as u64, t);
+        let (i, e) = (a as i32).overflowing_add(i32::MAX - b as i32);
+        let (h, f) = (a as u8).overflowing_add(b as u8);
+        let (j, k) = i64::MIN.overflowing_add(b as i64 - 3);
+        p as u64 ^ (q as u64) << 8 ^ r ^ (i as u64) << 3 ^ (h as u64) << 40 ^ j as u64
+            ^ (o as u64) << 50 ^ (c as u64) << 51 ^ (d as u64) << 52 ^ (e as u64) << 53 ^ (f as u64) << 54 ^ (k as u64) << 55
+    }
     neighbours_are_checked { let mut s = 0; for w in g.neighbors(a) { s += w; } s as u64 + g.degree(b) as u64 + g.target(a + b) as u64 }
     indexing { xs[a] as u64 + xs[xs[b]] as u64 + xs.len() as u64 + bytes[a & 7] as u64 + xs.is_empty() as u64 }
     bytes_widen {

@@ -7,6 +7,7 @@ mod flow;
 pub(crate) mod function;
 mod method;
 mod place;
+mod rows;
 mod ty;
 
 use super::hir::{

@@ -261,6 +261,19 @@ pub(super) enum Kind {
         of: Box<Expr>,
         site: Span,
     },
+    /// `g.edges(v)`, `g.neighbors(v)`: where the row begins and ends among the edges.
+    Row {
+        graph: Handle,
+        of: Box<Expr>,
+        site: Span,
+    },
+    RowLen(Box<Expr>),
+    /// `row.at(k)`
+    RowAt(Box<Expr>, Box<Expr>, Span),
+    /// `row.part(a..b)`
+    RowPart(Box<Expr>, Box<Expr>, Box<Expr>, Span),
+    /// The sum, and whether it went beyond the type; with a carry that came in.
+    AddWithCarry(Box<Expr>, Box<Expr>, Option<Box<Expr>>),
     /// `front.len()` or `list.len()` of a condition; `is_empty` when the flag is set.
     FrontierLen(Handle, bool),
     Push {

@@ -292,7 +292,7 @@ pub(super) fn instead(name: &str) -> Option<&'static str> {
         | "checked_neg" | "checked_shl" | "checked_shr" | "checked_pow" => {
             "lanes have no `Option`: compare first, or use the wrapping or saturating method"
         }
-        "overflowing_add" | "overflowing_sub" | "overflowing_mul" => {
+        "overflowing_sub" | "overflowing_mul" => {
             "use the wrapping method and compare the result with an operand"
         }
         "unwrap" | "expect" | "unwrap_or" | "is_some" | "is_none" | "is_ok" | "is_err"

@@ -9,8 +9,8 @@ use crate::tokens::show;
 use std::fmt;
 use syn::{GenericArgument, PathArguments, Type};
 use vyre_core::vir0::module::{
-    BufferId, FrontierId, ListId, ReduceOp, ReductionId, Resource, ScalarId, TopologyId, Uniform,
-    Width,
+    BufferId, FixpointId, FrontierId, ListId, ReduceOp, ReductionId, Resource, ScalarId,
+    TopologyId, Uniform, Width,
 };
 use vyre_core::vir0::scalar::Scalar;
 
@@ -29,8 +29,10 @@ pub(crate) enum ParamKind {
     Edge,
     /// The item of a list, or of a frontier whose items are not nodes.
     Record,
-    /// `round: Round`.
+    /// `round: Round`, or the name of the innermost fixpoint.
     Round,
+    /// `phases: Round` of a fixpoint around the innermost one.
+    OuterRound(FixpointId),
     /// `a: T` of a scalar of the run.
     Scalar(ScalarId, Scalar),
     /// `sum: T` of a reduction that is finished.
@@ -90,6 +92,7 @@ impl ParamKind {
             | ParamKind::Edge
             | ParamKind::Record
             | ParamKind::Round
+            | ParamKind::OuterRound(_)
             | ParamKind::Scalar(..) => false,
             ParamKind::Own { buffer, .. }
             | ParamKind::OwnRow { buffer, .. }
@@ -115,6 +118,7 @@ impl ParamKind {
         match self {
             ParamKind::Index => Meaning::Index,
             ParamKind::Round => Meaning::Uniform(Uniform::Round, Scalar::U32),
+            ParamKind::OuterRound(of) => Meaning::Uniform(Uniform::OuterRound(of), Scalar::U32),
             ParamKind::Scalar(id, scalar) => Meaning::Uniform(Uniform::Scalar(id), scalar),
             ParamKind::Reduced(id, scalar) => Meaning::Uniform(Uniform::Reduction(id), scalar),
             ParamKind::Edge => Meaning::Handle(HandleTy::Edge),

@@ -1,5 +1,6 @@
 //! The types of the kernel language and their inference by unification.
 
+use super::hir::Handle;
 use super::param::HandleTy;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -55,6 +56,8 @@ pub(super) enum Ty {
     /// Reported already; agrees with everything.
     Error,
     Handle(HandleTy),
+    /// A node's row in a graph: of its edges, or of their targets.
+    Row(Handle, bool),
 }
 
 impl Ty {
@@ -67,6 +70,7 @@ impl Ty {
         match self {
             Ty::Tuple(parts) => Some(parts.clone()),
             Ty::Struct(s) => Some(s.0.fields.iter().map(|(_, t)| t.clone()).collect()),
+            Ty::Row(..) => Some(vec![Ty::U32, Ty::U32]),
             _ => None,
         }
     }
@@ -78,6 +82,7 @@ impl Ty {
             Ty::Struct(s) => s.0.numbers,
             Ty::Tuple(parts) => (parts.iter()).fold(0, |n, t| n.saturating_add(t.numbers())),
             Ty::Error => 0,
+            Ty::Row(..) => 2,
             Ty::Var(_) | Ty::Scalar(_) | Ty::Size | Ty::Never | Ty::Handle(_) => 1,
         }
     }
@@ -283,9 +288,13 @@ impl Unifier {
             Ty::Var(w) => v == w,
             Ty::Tuple(parts) => parts.iter().any(|p| self.mentions(p, v)),
             Ty::Array(t, _) => self.mentions(&t, v),
-            Ty::Scalar(_) | Ty::Size | Ty::Struct(_) | Ty::Never | Ty::Error | Ty::Handle(_) => {
-                false
-            }
+            Ty::Scalar(_)
+            | Ty::Size
+            | Ty::Struct(_)
+            | Ty::Never
+            | Ty::Error
+            | Ty::Handle(_)
+            | Ty::Row(..) => false,
         }
     }
 
@@ -326,6 +335,8 @@ impl Unifier {
             Ty::Never => "!".to_owned(),
             Ty::Error => "_".to_owned(),
             Ty::Handle(h) => h.to_string(),
+            Ty::Row(_, true) => "EdgesOf".to_owned(),
+            Ty::Row(_, false) => "NeighborsOf".to_owned(),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! From a graph to a verified program: its bodies are compiled, ordered, scheduled and encoded.
 
+use super::before::as_written;
 use super::check::{self, Fields, Slot, Sweep};
 use super::claims;
 use super::domain::DomainArgs;
-use super::graph::{FixpointArgs, Graph, MaxRounds, Origin, Piece, renamed_expr};
+use super::graph::{FixpointArgs, Graph, MaxRounds, Origin, Piece, Scope, renamed_expr};
 use super::local;
 use super::order::{self, Use, Uses, Via};
 use crate::args::ident_of;
@@ -12,7 +13,7 @@ use crate::package::Imports;
 use crate::pass;
 use crate::report::{Report, listed};
 use crate::tables::Tables;
-use crate::tokens::source_text;
+use crate::tokens::{ident, source_text};
 use proc_macro2::Span;
 use std::fmt;
 use syn::Ident;
@@ -29,8 +30,9 @@ use vyre_core::plan::lives::Life;
 use vyre_core::vir0::container::{encode, program_hash};
 use vyre_core::vir0::local::{Local, locals};
 use vyre_core::vir0::module::{
-    Access, Agreement, BufferId, Constant, Domain, Extent, Fixpoint, Kernel, KernelId, MAX_ROUNDS,
-    Mode, Program, Reason, Reduction, Resource, Role, SiteId, Step, TopologyId, Wave, Why,
+    Access, Agreement, BufferId, Constant, Domain, Extent, Fixpoint, FixpointId, Kernel, KernelId,
+    MAX_ROUNDS, Mode, Program, Reason, Reduction, Resource, Role, SiteId, Step, TopologyId, Wave,
+    Why,
 };
 use vyre_core::vir0::verify::verify;
 
@@ -344,7 +346,11 @@ impl Builder<'_, '_> {
             );
         }
         let Some(until) = &args.until else { return };
-        let bindings = condition_bindings(args, fields, &self.program);
+        let rounds = self.graph.rounds(s);
+        if self.asks_elsewhere(args, &rounds) {
+            return;
+        }
+        let bindings = condition_bindings(args, fields, &self.program, rounds);
         let mut names = fields.parameters(&self.program);
         // What is wrong with these has been said, or their type has yet to arrive from another module.
         let is_broken = |field: &Ident| matches!(fields.slot(field), Some(Slot::Broken));
@@ -366,6 +372,31 @@ impl Builder<'_, '_> {
         };
         let name = scope.name.unraw().to_string();
         self.conditions[f] = compile_condition(&name, until, &env, &mut self.tables, self.report);
+    }
+
+    /// Whether a condition asks for the round of a fixpoint that is not around it, which is said.
+    fn asks_elsewhere(
+        &mut self,
+        args: &FixpointArgs,
+        rounds: &[(String, Option<FixpointId>)],
+    ) -> bool {
+        let scopes = self.graph.scopes.iter().skip(1);
+        let elsewhere: Vec<String> = scopes.map(Scope::own_name).collect();
+        let before = self.report.len();
+        for (name, field) in args.asked() {
+            let is_field = field.is_some_and(|f| self.graph.fields.iter().any(|x| x.name == f));
+            let word = name.unraw().to_string();
+            if is_field || rounds.iter().any(|(r, _)| *r == word) || !elsewhere.contains(&word) {
+                continue;
+            }
+            let here = rounds.iter().map(|(r, _)| format!("`{r}`"));
+            self.report.error_help(
+                name.span(),
+                format!("fixpoint `{name}` is not around this condition"),
+                format!("the rounds here are {}", listed(here)),
+            );
+        }
+        self.report.len() > before
     }
 
     /// Orders, completes and verifies the program, and encodes it.
@@ -505,7 +536,7 @@ impl Builder<'_, '_> {
         let is_of_parts = |r: &Reduction| locals.iter().any(|l| l.contains(program, r.owner));
         let of_parts: Vec<bool> = program.reductions.iter().map(is_of_parts).collect();
         for (reduction, of_parts) in program.reductions.iter_mut().zip(of_parts) {
-            reduction.output = !of_parts;
+            reduction.output &= !of_parts;
         }
         program.messages = self.tables.messages();
         if let Some(uses) = &uses
@@ -790,19 +821,21 @@ fn domain_uses(domain: Domain, args: Option<&DomainArgs>) -> Vec<Use> {
 
 /// A condition for the plan, with the fields as they are named here.
 fn condition_text(args: &FixpointArgs) -> String {
-    match (&args.until, &args.included) {
+    let text = match (&args.until, &args.included) {
         (None, _) => String::new(),
         (Some(until), None) => source_text(until),
         (Some(until), Some(included)) => source_text(&renamed_expr(until, &included.names)),
-    }
+    };
+    as_written(text)
 }
 
-/// What `until(..)` can name: frontiers, lists, reductions, scalars, and `round`. In an included graph, by its own
+/// What `until(..)` can name: frontiers, lists, reductions, scalars, and rounds. In an included graph, by its own
 /// names.
 fn condition_bindings(
     args: &FixpointArgs,
     fields: &Fields<'_>,
     program: &Program,
+    rounds: Vec<(String, Option<FixpointId>)>,
 ) -> Vec<(Ident, ParamKind)> {
     let binding = |slot: Slot| {
         Some(match slot {
@@ -813,7 +846,10 @@ fn condition_bindings(
             Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::Broken => return None,
         })
     };
-    let round = (Ident::new("round", Span::call_site()), ParamKind::Round);
+    let rounds = rounds.into_iter().map(|(name, of)| {
+        let kind = of.map_or(ParamKind::Round, ParamKind::OuterRound);
+        (ident(&name, Span::call_site()), kind)
+    });
     let named: Vec<(Ident, Slot)> = match &args.included {
         None => fields
             .iter()
@@ -828,7 +864,7 @@ fn condition_bindings(
     let named = named.into_iter();
     named
         .filter_map(|(name, slot)| Some((name, binding(slot)?)))
-        .chain([round])
+        .chain(rounds)
         .collect()
 }
 

@@ -171,8 +171,7 @@ impl<'g> Fields<'g> {
                 let (path, of) = &graph.included[included].modules[0];
                 tables.enter(path, of);
             }
-            let shown = || field.name.unraw().to_string();
-            let name = field.shown.clone().unwrap_or_else(shown);
+            let name = field.known_as();
             match &field.kind {
                 FieldKind::Csr { reverse_of } => {
                     let reverse_of = reverse_of.as_ref().and_then(|of| {
@@ -281,7 +280,7 @@ impl<'g> Fields<'g> {
                         op: *op,
                         scalar: *scalar,
                         owner: None,
-                        output: true,
+                        output: !field.is_hidden(),
                     });
                 }
                 FieldKind::Scalar(scalar) => program.scalars.push(ScalarParam {
@@ -470,7 +469,8 @@ impl<'g> Fields<'g> {
 
     fn unknown(&self, name: &Ident, report: &mut Report) {
         let message = format!("`{name}` is not a field of `Data`");
-        let names: Vec<String> = self.fields.iter().map(|f| f.name.to_string()).collect();
+        let fields = self.fields.iter().filter(|f| !f.is_hidden());
+        let names: Vec<String> = fields.map(|f| f.name.to_string()).collect();
         match did_you_mean(&name.to_string(), names.iter().map(String::as_str)) {
             Some(near) => {
                 report.error_help(name.span(), message, format!("did you mean `{near}`?"))
@@ -549,6 +549,7 @@ impl<'g> Fields<'g> {
             })
         };
         self.iter()
+            .filter(|(f, _)| !f.is_hidden())
             .filter_map(|(f, slot)| Some((f.name.to_string(), ty(f, slot)?)))
             .collect()
     }

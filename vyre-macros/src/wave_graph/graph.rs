@@ -13,7 +13,7 @@ use syn::ext::IdentExt;
 use syn::{
     Attribute, Expr, Ident, Item, ItemFn, Type, Visibility, parse_quote, parse_quote_spanned,
 };
-use vyre_core::vir0::module::{ReduceOp, Role};
+use vyre_core::vir0::module::{FixpointId, ReduceOp, Role};
 use vyre_core::vir0::scalar::Scalar;
 
 /// A whole `#[wave_graph] mod`, taken apart.
@@ -91,6 +91,32 @@ pub(crate) struct Limits {
     pub(crate) edges: Option<u64>,
 }
 
+impl Graph {
+    /// The names of rounds in a scope: `round` is the innermost fixpoint's, which has no id here, and each fixpoint
+    /// around, of the same graph, names its own.
+    pub(crate) fn rounds(&self, scope: usize) -> Vec<(String, Option<FixpointId>)> {
+        rounds(&self.scopes, scope)
+    }
+}
+
+/// [`Graph::rounds`].
+pub(crate) fn rounds(scopes: &[Scope], scope: usize) -> Vec<(String, Option<FixpointId>)> {
+    let graph = |s: usize| scopes[s].origin.map(|o| o.graph);
+    let around = std::iter::successors(Some(scope), |&s| scopes[s].parent);
+    let around = around.take_while(|&s| s > 0 && graph(s) == graph(scope));
+    let mut named: Vec<(String, Option<FixpointId>)> = Vec::new();
+    for s in around {
+        if s == scope {
+            named.push(("round".to_owned(), None));
+        }
+        let name = scopes[s].own_name();
+        if named.iter().all(|(other, _)| *other != name) {
+            named.push((name, (s != scope).then(|| FixpointId((s - 1) as u16))));
+        }
+    }
+    named
+}
+
 /// A module that holds waves: the graph's own, or a fixpoint.
 pub(crate) struct Scope {
     pub(crate) parent: Option<usize>,
@@ -120,6 +146,13 @@ impl Scope {
         self.shown
             .clone()
             .unwrap_or_else(|| self.name.unraw().to_string())
+    }
+
+    /// Name in its own graph: the last one in the plan.
+    pub(crate) fn own_name(&self) -> String {
+        let shown = self.shown();
+        let (_, last) = shown.rsplit_once("::").unwrap_or(("", &shown));
+        last.to_owned()
     }
 }
 
@@ -179,15 +212,29 @@ impl FixpointArgs {
     }
 }
 
-/// The names in an expression, each as its first token.
+/// The names in an expression that can be variables, each as its first token: no methods, and no parts of paths.
 fn names_in(e: &Expr) -> Vec<Ident> {
     fn walk(tokens: TokenStream, found: &mut Vec<Ident>) {
-        for tree in tokens {
+        let mut before = ['\0'; 2];
+        let mut tokens = tokens.into_iter().peekable();
+        while let Some(tree) = tokens.next() {
+            let punct = |t: &TokenTree| match t {
+                TokenTree::Punct(p) => p.as_char(),
+                _ => '\0',
+            };
+            let now = punct(&tree);
             match tree {
-                TokenTree::Ident(i) if !found.contains(&i) => found.push(i),
+                TokenTree::Ident(i) => {
+                    let member = before[1] == '.' && before[0] != '.' || before == [':', ':'];
+                    let path = tokens.peek().is_some_and(|next| punct(next) == ':');
+                    if !member && !path && !found.contains(&i) {
+                        found.push(i);
+                    }
+                }
                 TokenTree::Group(g) => walk(g.stream(), found),
                 _ => {}
             }
+            before = [before[1], now];
         }
     }
     let mut found = Vec::new();

@@ -8,6 +8,7 @@
 
 use super::build::build;
 use super::check::{describe, length_op, without_brackets};
+use super::fill;
 use super::graph::{
     Field, FieldKind, FixpointArgs, Graph, Host, IncludeArgs, Included, IncludedUntil, Origin, Per,
     Piece, Same, Scope, Wave, What, condition_name, max_rounds_name, renamed, renamed_expr,
@@ -93,6 +94,7 @@ fn include(
         return HashMap::new();
     }
     merge(&mut merged, imports, &mut unseen);
+    fill::write_out(&mut merged);
     let built = build(&merged, imports.clone(), unseen.is_empty(), &mut unseen);
     let whole = built.skeleton.is_some() && imports.broken.is_none();
     if !whole {
@@ -399,7 +401,8 @@ impl Merger<'_> {
         let (mut new, mut same) = (Vec::new(), Vec::new());
         for (theirs, ours) in &self.args.fields {
             if !other.fields.iter().any(|f| f.name == *theirs) {
-                let fields: Vec<String> = other.fields.iter().map(|f| f.name.to_string()).collect();
+                let seen = other.fields.iter().filter(|f| !f.is_hidden());
+                let fields: Vec<String> = seen.map(|f| f.name.to_string()).collect();
                 let near = did_you_mean(&theirs.to_string(), fields.iter().map(String::as_str));
                 let help = match near {
                     Some(near) => format!("did you mean `{near}`?"),

@@ -4,10 +4,12 @@
 //! resolves names and parameters, the kernel compiler and vyre-core lower the bodies, [`order`] sorts and schedules,
 //! vyre-core verifies, [`crate::expand`] writes the module again with the glue behind it.
 
+mod before;
 pub(crate) mod build;
 pub(crate) mod check;
 mod claims;
 pub(crate) mod domain;
+mod fill;
 pub(crate) mod graph;
 pub(crate) mod include;
 mod lengths;
@@ -40,6 +42,7 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> 
             let mut package = Package::new(Item::Mod(module.clone()), imports.clone());
             let mut graph = syntax::graph(attr, module, &mut report);
             include::merge(&mut graph, &imports, &mut report);
+            fill::write_out(&mut graph);
             let parsed = report.is_empty();
             let built = build(&graph, imports, parsed, &mut report);
             if built.skeleton.is_none() {

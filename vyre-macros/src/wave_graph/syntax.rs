@@ -1,6 +1,7 @@
 //! First stage: what the annotated module says. Names are not resolved here, and the user's items are taken apart so
 //! that the expansion can put them together again without the helper attributes.
 
+use super::before;
 use super::domain::DomainArgs;
 use super::graph::{
     Field, FieldKind, FixpointArgs, GENERATED, GENERATED_VALUES, Graph, Host, IncludeArgs,
@@ -181,7 +182,9 @@ pub(crate) fn graph(attr: TokenStream, module: ItemMod, report: &mut Report) -> 
         );
     }
     parser.graph.tell_apart();
-    parser.graph
+    let mut graph = parser.graph;
+    before::write_out(&mut graph, report);
+    graph
 }
 
 impl Graph {
@@ -279,6 +282,13 @@ impl Taker<'_> {
             shown: None,
             origin: None,
         });
+        if self.graph.scopes[id].fixpoint.is_some() && module.ident.unraw() == "round" {
+            self.report.error_help(
+                module.ident.span(),
+                "no fixpoint is named `round`: waves and conditions mean the innermost fixpoint's round by that name",
+                "choose another name",
+            );
+        }
         let Some((_, items)) = module.content else {
             self.report.error_help(
                 module.ident.span(),

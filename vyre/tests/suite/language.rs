@@ -1822,7 +1822,7 @@ fn constants_propagate(runtime: &Runtime) {
         loop {
             let next: Vec<Value> = (0..n)
                 .map(|v| {
-                    let inputs = used.neighbors(v).map(|w| expected[w as usize]);
+                    let inputs = used.neighbors(v).iter().map(|w| expected[w as usize]);
                     match op[v as usize] {
                         LITERAL => Value::known(literal[v as usize]),
                         PRODUCT => inputs.fold(Value::known(1), Value::product),

@@ -367,6 +367,7 @@ fn swapped_buffers_and_reductions_drive_a_fixpoint(runtime: &Runtime) {
             .map(|v| {
                 let sum = graph
                     .neighbors(v)
+                    .iter()
                     .fold(now[v as usize], |s, u| s + now[u as usize]);
                 sum / (graph.degree(v) + 1) as f32
             })

@@ -277,6 +277,16 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 | Uniform::Round
                 | Uniform::FrontierLen(_)
                 | Uniform::ListLen(_) => Tone::Open,
+                // That of a fixpoint around the one in question stays while it runs.
+                Uniform::OuterRound(f)
+                    if !self
+                        .shared
+                        .program
+                        .is_within(Some(*f), self.shared.fixpoint) =>
+                {
+                    Tone::Fixed
+                }
+                Uniform::OuterRound(_) => Tone::Open,
             }),
             Expr::Local(l) => Ok(state.values[l.0 as usize]),
             Expr::ArrayLoad {

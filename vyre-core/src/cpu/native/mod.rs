@@ -164,6 +164,11 @@ impl Until<'_> {
         self.round
     }
 
+    /// The round of a fixpoint around this one.
+    pub fn outer_round(&self, fixpoint: u16) -> u32 {
+        self.state.rounds[fixpoint as usize]
+    }
+
     /// A frontier.
     pub fn frontier(&self, id: u16) -> FrontierView {
         FrontierView {

@@ -99,6 +99,11 @@ impl<'s> Sweep<'s> {
         self.round
     }
 
+    /// Round of a fixpoint around the innermost one.
+    pub fn outer_round(&self, fixpoint: u16) -> u32 {
+        self.state.rounds[fixpoint as usize]
+    }
+
     /// Number of nodes.
     pub fn nodes_count(&self) -> u32 {
         self.state.sizes.nodes as u32

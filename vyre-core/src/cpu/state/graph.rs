@@ -35,7 +35,7 @@ fn leads_down(csr: &Csr) -> bool {
     let (mut down, mut all) = (0, 0);
     for v in (0..nodes as u32).step_by(nodes.div_ceil(SAMPLES).max(1)) {
         // Of a hub, its first edges.
-        for u in csr.neighbors(v).take(16) {
+        for u in csr.neighbors(v).iter().take(16) {
             down += usize::from(u < v);
             all += 1;
         }

@@ -57,6 +57,8 @@ pub(crate) struct HostState {
     /// By wave: how much of its list it has swept, where it sweeps what is new.
     swept: Vec<Cell<usize>>,
     pub(crate) reductions: Vec<RefCell<Total>>,
+    /// By fixpoint: the round that it is in, or was in last.
+    pub(crate) rounds: Vec<u32>,
     /// By wave: the route of its last sweep, or what it starts with.
     routes: Vec<Cell<Route>>,
     /// By wave: no result shows the order in which it takes the items of its frontier.
@@ -221,6 +223,7 @@ impl HostState {
             reductions: (program.reductions.iter())
                 .map(|r| RefCell::new(Total::new(r)))
                 .collect(),
+            rounds: vec![0; program.fixpoints.len()],
             routes: routes(&program),
             may_order: (program.waves.iter())
                 .map(|wave| route::may_order(&program, wave))
@@ -291,6 +294,7 @@ impl HostState {
             lists: Vec::new(),
             swept: self.swept.clone(),
             reductions: self.reductions.clone(),
+            rounds: self.rounds.clone(),
             routes: self.routes.clone(),
             may_order: self.may_order.clone(),
             bitmap: Bitmap::default(),

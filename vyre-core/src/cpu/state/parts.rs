@@ -314,6 +314,8 @@ impl HostState {
             lists: program.lists.iter().map(List::new).collect(),
             swept: self.swept.iter().map(|_| Cell::new(0)).collect(),
             reductions: self.reductions.clone(),
+            // Those of the fixpoints around the parts'.
+            rounds: self.rounds.clone(),
             routes: self
                 .routes
                 .iter()

@@ -492,7 +492,8 @@ impl HostState {
         }
     }
 
-    fn begin_round(&mut self, f: FixpointId) {
+    fn begin_round(&mut self, f: FixpointId, round: u32) {
+        self.rounds[f.index()] = round;
         for (state, frontier) in self.frontiers.iter_mut().zip(&self.program.frontiers) {
             if frontier.owner == Some(f) {
                 state.flip();
@@ -641,8 +642,8 @@ impl<B: Bodies> Sweeper for Sweeping<'_, '_, B> {
     }
 
     #[inline]
-    fn begin_round(&mut self, fixpoint: FixpointId) {
-        self.state.begin_round(fixpoint);
+    fn begin_round(&mut self, fixpoint: FixpointId, round: u32) {
+        self.state.begin_round(fixpoint, round);
     }
 
     fn each(&mut self, _: &Program, step: usize) -> Result<Vec<u64>, RunError> {
@@ -665,7 +666,11 @@ impl<B: Bodies> Sweeper for Sweeping<'_, '_, B> {
             Uniform::Reduction(r) => Some(self.state.reductions[r.index()].borrow().value()),
             Uniform::FrontierLen(f) => Some(self.state.frontiers[f.index()].len()),
             Uniform::ListLen(l) => Some(self.state.lists[l.index()].len()),
-            Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Round | Uniform::Nodes => None,
+            Uniform::Scalar(_)
+            | Uniform::Constant(_)
+            | Uniform::Round
+            | Uniform::OuterRound(_)
+            | Uniform::Nodes => None,
         }
     }
 }

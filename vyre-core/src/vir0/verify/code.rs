@@ -22,7 +22,7 @@ impl<'p> Verifier<'p> {
         let length = kernel.code.len();
         self.require(length <= MAX_CODE_WORDS, || Rule::CodeLength(length));
         let listed = wave.and_then(listed);
-        self.uniforms(kernel, wave);
+        self.uniforms(id, kernel, wave);
         for &uniform in &kernel.uniforms {
             if let (Uniform::Reduction(r), Some(listed)) = (uniform, listed) {
                 let resource = Resource::Reduction(r);
@@ -66,7 +66,7 @@ impl<'p> Verifier<'p> {
         self.sites(id, kernel);
     }
 
-    fn uniforms(&mut self, kernel: &'p Kernel, wave: Option<&'p Wave>) {
+    fn uniforms(&mut self, at: KernelId, kernel: &'p Kernel, wave: Option<&'p Wave>) {
         let (count, most) = (kernel.uniforms.len(), usize::from(u16::MAX));
         self.require(count <= most, || Rule::TableLength {
             table: "uniforms",
@@ -87,6 +87,13 @@ impl<'p> Verifier<'p> {
                 Uniform::Round => {
                     let outside = wave.is_some_and(|w| w.fixpoint.is_none());
                     self.require(!outside, || Rule::RoundOutside);
+                }
+                Uniform::OuterRound(id) => {
+                    let own = self.program.fixpoint_of(at);
+                    let around = own.and_then(|own| self.program.fixpoints.get(own.index()));
+                    let around = around.and_then(|own| own.parent);
+                    let holds = self.fixpoint(id).is_some() && self.program.is_within(around, id);
+                    self.require(holds, || Rule::OuterRound(id.0));
                 }
                 Uniform::FrontierLen(id) => {
                     self.frontier(id);

@@ -260,7 +260,7 @@ impl Checker<'_> {
 
     /// A name in `until` that is none of what it sees.
     fn unknown_in_condition(&mut self, name: &str, span: Span) -> Expr {
-        const SEES: &str = "`until` sees frontiers, lists, reductions, scalars and `round`";
+        const SEES: &str = "`until` sees frontiers, lists, reductions, scalars and rounds";
         if let Some((_, ty)) = self.env.fields.iter().find(|(f, _)| f == name) {
             if ty.is_empty() {
                 self.leave(format!("`{name}` is not known"));

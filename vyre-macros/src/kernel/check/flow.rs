@@ -295,7 +295,7 @@ impl Checker<'_> {
     }
 
     /// Turns of this loop are steps of work, if the function can count them.
-    fn count_turns(&mut self, id: LoopId) {
+    pub(super) fn count_turns(&mut self, id: LoopId) {
         if !self.unwatched {
             self.counting.push(id);
         }
@@ -365,6 +365,9 @@ impl Checker<'_> {
             return None;
         }
         let array = self.value(&f.expr);
+        if let Ty::Row(..) = self.types.resolve(&array.ty) {
+            return Some(self.for_row(f, array, span));
+        }
         let Ty::Array(element, n) = self.types.resolve(&array.ty) else {
             if !matches!(array.ty, Ty::Error) {
                 self.not_iterable(&f.expr);
@@ -419,6 +422,9 @@ impl Checker<'_> {
 
     pub(super) fn for_loop(&mut self, f: &syn::ExprForLoop, span: Span) -> Expr {
         if let Some(e) = self.for_elements(f, span) {
+            return e;
+        }
+        if let Some(e) = self.for_places(f, span) {
             return e;
         }
         let (source, item) = match self.source(&f.expr) {

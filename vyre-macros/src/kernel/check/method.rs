@@ -3,6 +3,9 @@
 use super::function::helper;
 use super::*;
 
+/// Adaptors that a `for` takes.
+const IN_LOOPS: [&str; 4] = ["enumerate", "zip", "rev", "step_by"];
+
 impl Checker<'_> {
     /// Refuses `xs.iter().map(..)` and the like at the last method that is an iterator's; true if it did.
     pub(super) fn iterator_chain(&mut self, m: &syn::ExprMethodCall) -> bool {
@@ -10,16 +13,39 @@ impl Checker<'_> {
         let Some(advice) = methods::instead(&name) else {
             return false;
         };
+        // The first call that is wrong is the one to change.
+        if let syn::Expr::MethodCall(inner) = strip(&m.receiver)
+            && !(IN_LOOPS.contains(&inner.method.to_string().as_str()))
+            && self.iterator_chain(inner)
+        {
+            return true;
+        }
         let over_iterator = match strip(&m.receiver) {
             syn::Expr::Range(_) => true,
             syn::Expr::MethodCall(inner) => {
+                // What a buffer does not have is said of the buffer.
+                let of_buffer = self.handle_path(&inner.receiver).is_some();
                 let inner = inner.method.to_string();
-                matches!(inner.as_str(), "neighbors" | "edges")
-                    || methods::instead(&inner).is_some()
+                let of_row = matches!(inner.as_str(), "neighbors" | "edges" | "part");
+                of_row && !matches!(name.as_str(), "get" | "first" | "last")
+                    || methods::instead(&inner).is_some() && !of_buffer
             }
             _ => false,
         };
-        if over_iterator {
+        if over_iterator && IN_LOOPS.contains(&name.as_str()) {
+            self.error(
+                m.method.span(),
+                format!("`{name}` is for loops in the kernel language"),
+                match name.as_str() {
+                    "step_by" => {
+                        "it steps over ranges: write `for k in (a..b).step_by(n)`".to_owned()
+                    }
+                    _ => {
+                        format!("write `for .. in ...{name}(..)`, over a range, a row or an array")
+                    }
+                },
+            );
+        } else if over_iterator {
             self.error(
                 m.method.span(),
                 format!("method `{name}` is not in the kernel language"),
@@ -50,6 +76,7 @@ impl Checker<'_> {
                 self.wrong(span)
             }
             Ty::Struct(s) => self.struct_method(m, receiver, &s, span),
+            ty @ Ty::Row(..) => self.row_method(m, receiver, ty, span),
             Ty::Array(element, n) => self.array_method(m, receiver, (*element, n), span),
             Ty::Tuple(_) if m.method == "min" || m.method == "max" => {
                 self.extreme(m, receiver, span)
@@ -283,6 +310,11 @@ impl Checker<'_> {
                 span,
             };
         }
+        for with_carry in ["overflowing_add", "carrying_add"] {
+            if name == with_carry {
+                return self.with_carry((with_carry, receiver), &args, span);
+            }
+        }
         let row = match methods::method(name) {
             Some(row) => row,
             None => {
@@ -479,16 +511,10 @@ impl Checker<'_> {
             }
             HandleTy::Frontier | HandleTy::List => (Kind::FrontierLen(handle, false), Ty::U32),
             HandleTy::Csr if name == "neighbors" || name == "edges" => {
-                self.error(
-                    site,
-                    format!("`{name}` is for loops in the kernel language"),
-                    if name == "edges" {
-                        "write `for e in g.edges(v)`, or take its ends: `g.edges(v).start`, `g.edges(v).end`"
-                    } else {
-                        "write `for w in g.neighbors(v)`; `g.degree(v)` is their number"
-                    },
-                );
-                return self.wrong(span);
+                let Some(of) = args.next() else {
+                    return self.wrong(span);
+                };
+                return self.row((handle, name == "edges"), of, (site, span));
             }
             HandleTy::Csr => {
                 let query = if name == "target" {

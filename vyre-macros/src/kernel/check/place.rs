@@ -92,6 +92,14 @@ impl Checker<'_> {
             }
             (_, ty) => {
                 let shown = self.types.show(ty);
+                if let Ty::Row(..) = self.types.resolve(ty) {
+                    self.error(
+                        first_token(&i.index),
+                        format!("a `{shown}` is not indexed"),
+                        "write `.at(k)`: the edge or node at a place of the row",
+                    );
+                    return self.wrong(span);
+                }
                 self.leave(format!("cannot index a `{shown}`"));
                 self.wrong(span)
             }
@@ -185,6 +193,22 @@ impl Checker<'_> {
                 };
                 Expr {
                     kind: Kind::EdgeField(h, field),
+                    ty: Ty::U32,
+                    span,
+                }
+            }
+            (_, Ty::Row(_, edges), syn::Member::Named(name)) => {
+                let end = match name.to_string().as_str() {
+                    "start" if edges => 0,
+                    "end" if edges => 1,
+                    other => {
+                        let what = self.types.show(&base.ty);
+                        self.leave(format!("no field `{other}` on type `{what}`"));
+                        return self.wrong(span);
+                    }
+                };
+                Expr {
+                    kind: Kind::Field(Box::new(base), end),
                     ty: Ty::U32,
                     span,
                 }

@@ -308,4 +308,106 @@ impl<'f> Lowerer<'_, 'f> {
             site,
         }
     }
+
+    /// Where a row begins and ends, free to repeat.
+    pub(super) fn row(&mut self, row: &'f Expr) -> [ir::Expr; 2] {
+        let values = self.value(row);
+        let mut values = values.into_iter().map(|v| self.leaf(v));
+        let none = ir::Expr::Literal(Scalar::U32, 0);
+        [(); 2].map(|()| values.next().unwrap_or_else(|| none.clone()))
+    }
+
+    pub(super) fn row_at(&mut self, row: &'f Expr, at: &'f Expr, site: Span) -> Vec<ir::Expr> {
+        let [begin, end] = self.row(row);
+        let at = self.scalar(at);
+        let at = self.leaf(at);
+        let site = self.site(site);
+        let len = binary(BinaryOp::Sub, Scalar::U32, end, begin.clone());
+        self.emit(ir::Stmt::CheckIndex {
+            index: at.clone(),
+            len,
+            site,
+        });
+        let edge = binary(BinaryOp::Add, Scalar::U32, begin, at);
+        vec![match self.ty(&row.ty) {
+            Ty::Row(graph, false) => ir::Expr::Csr {
+                query: CsrQuery::Target,
+                topology: self.graph(graph),
+                of: Box::new(edge),
+                site,
+            },
+            _ => edge,
+        }]
+    }
+
+    /// The places from `a` to `b`: `b` is at most the length, and `a` at most `b`.
+    pub(super) fn row_part(
+        &mut self,
+        row: &'f Expr,
+        (from, to): (&'f Expr, &'f Expr),
+        site: Span,
+    ) -> Vec<ir::Expr> {
+        let [begin, end] = self.row(row);
+        let (from, to) = self.pair(from, to);
+        let (from, to) = (self.leaf(from), self.leaf(to));
+        let site = self.site(site);
+        let number = |n| ir::Expr::Literal(Scalar::U32, n);
+        let sub = |a, b| binary(BinaryOp::Sub, Scalar::U32, a, b);
+        let add = |a, b| binary(BinaryOp::Add, Scalar::U32, a, b);
+        let ne = |a, b| compare(CompareOp::Ne, Scalar::U32, a, b);
+        // The last place is in the row, and the first one before the end of the part.
+        let mut check = |cond, index, len| {
+            self.emit(ir::Stmt::If {
+                cond,
+                then: vec![ir::Stmt::CheckIndex { index, len, site }],
+                otherwise: Vec::new(),
+            });
+        };
+        let (last, len) = (sub(to.clone(), number(1)), sub(end, begin.clone()));
+        check(ne(to.clone(), number(0)), last, len);
+        check(ne(from.clone(), to.clone()), from.clone(), to.clone());
+        vec![add(begin.clone(), from), add(begin, to)]
+    }
+
+    /// The sum of two numbers and a carry, and whether it left the type.
+    pub(super) fn with_carry(
+        &mut self,
+        a: &'f Expr,
+        b: &'f Expr,
+        carry: Option<&'f Expr>,
+    ) -> Vec<ir::Expr> {
+        let s = self.scalar_of(&a.ty);
+        let operands: Vec<&'f Expr> = [a, b].into_iter().chain(carry).collect();
+        let values = self.operands(&operands);
+        let mut values = values.into_iter().zip(&operands).map(|(v, e)| {
+            let v = self.single(v, &e.ty);
+            self.leaf(v)
+        });
+        let mut next = || values.next().unwrap_or(ir::Expr::Literal(register(s), 0));
+        let (x, y) = (next(), next());
+        let carry = carry.map(|_| next());
+        drop(values);
+        let reg = register(s);
+        let sum = self.binary(BinaryOp::Add, s, x.clone(), (y.clone(), s), a.span);
+        let sum = self.leaf(sum);
+        let less = |a: &ir::Expr, b: &ir::Expr| compare(CompareOp::Lt, reg, a.clone(), b.clone());
+        let left = match is_signed(s) {
+            // A negative number makes it less, and no other does.
+            true => {
+                let negative = less(&y, &ir::Expr::Literal(reg, 0));
+                compare(CompareOp::Ne, Scalar::Bool, negative, less(&sum, &x))
+            }
+            false => less(&sum, &x),
+        };
+        let Some(carry) = carry else {
+            return vec![sum, left];
+        };
+        let left = self.leaf(left);
+        let one = cast(Scalar::Bool, s, carry);
+        let all = self.binary(BinaryOp::Add, s, sum.clone(), (one, s), a.span);
+        let all = self.leaf(all);
+        let again = less(&all, &sum);
+        let left = binary(BinaryOp::Or, Scalar::Bool, left, again);
+        vec![all, left]
+    }
 }

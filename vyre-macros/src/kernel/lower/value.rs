@@ -124,6 +124,26 @@ impl<'f> Lowerer<'_, 'f> {
                     }
                 }
             }
+            Kind::Row { graph, of, site } => {
+                let of = self.scalar(of);
+                let of = self.leaf(of);
+                let topology = self.graph(*graph);
+                let site = self.site(*site);
+                let ask = |query| ir::Expr::Csr {
+                    query,
+                    topology,
+                    of: Box::new(of.clone()),
+                    site,
+                };
+                return vec![ask(CsrQuery::Begin), ask(CsrQuery::End)];
+            }
+            Kind::RowLen(row) => {
+                let [begin, end] = self.row(row);
+                binary(BinaryOp::Sub, Scalar::U32, end, begin)
+            }
+            Kind::RowAt(row, at, site) => return self.row_at(row, at, *site),
+            Kind::RowPart(row, from, to, site) => return self.row_part(row, (from, to), *site),
+            Kind::AddWithCarry(a, b, carry) => return self.with_carry(a, b, carry.as_deref()),
             Kind::FrontierLen(h, empty) => match self.binding(*h) {
                 Some(of @ (ParamKind::Frontier(_) | ParamKind::List(_))) => {
                     let len = match of {

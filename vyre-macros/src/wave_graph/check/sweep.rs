@@ -2,6 +2,7 @@
 
 use super::length::row_factor;
 use super::*;
+use crate::wave_graph::graph::rounds;
 
 impl<'g> Fields<'g> {
     /// Resolves a domain in the current module of `tables`.
@@ -341,7 +342,7 @@ impl<'g> Fields<'g> {
                 );
                 return None;
             }
-            return Some(ParamKind::Round);
+            return self.round(wave, name, report);
         }
         let domain = wave.domain.as_ref();
         let word = domain.map_or("", DomainArgs::word);
@@ -353,6 +354,22 @@ impl<'g> Fields<'g> {
             Written::Edge => ParamKind::Edge,
             _ => {
                 match name {
+                    Some(name)
+                        if rounds(self.scopes, wave.scope)
+                            .iter()
+                            .any(|(r, _)| name == r) =>
+                    {
+                        let of = match name == "round" {
+                            true => "the round".to_owned(),
+                            false => format!("the round of fixpoint `{name}`"),
+                        };
+                        report.error_help(
+                            ty.span(),
+                            format!("{of} is a `Round`, not `{}`", show(ty)),
+                            format!("write `{name}: Round`"),
+                        );
+                        return None;
+                    }
                     Some(name) if name == "round" => {
                         report.error_help(
                             ty.span(),
@@ -366,8 +383,8 @@ impl<'g> Fields<'g> {
                         if let (Written::Value(Scalar::U32), Some(item), None) =
                             (&form, domain.and_then(DomainArgs::item_type), &item_seen)
                         {
-                            let names: Vec<String> =
-                                self.fields.iter().map(|f| f.name.to_string()).collect();
+                            let fields = self.fields.iter().filter(|f| !f.is_hidden());
+                            let names: Vec<String> = fields.map(|f| f.name.to_string()).collect();
                             let near =
                                 did_you_mean(&name.to_string(), names.iter().map(String::as_str));
                             if near.is_none() {
@@ -444,6 +461,43 @@ impl<'g> Fields<'g> {
                 None
             }
         }
+    }
+
+    /// A parameter of type `Round` in a fixpoint: its name says whose round it is.
+    fn round(&self, wave: &Wave, name: Option<&Ident>, report: &mut Report) -> Option<ParamKind> {
+        let rounds = rounds(self.scopes, wave.scope);
+        let Some(name) = name else {
+            return Some(ParamKind::Round);
+        };
+        let word = name.unraw().to_string();
+        if let Some((_, of)) = rounds.iter().find(|(round, _)| *round == word) {
+            return Some(of.map_or(ParamKind::Round, ParamKind::OuterRound));
+        }
+        let elsewhere = self.scopes.iter().skip(1).any(|s| s.own_name() == word);
+        let message = match elsewhere {
+            true => format!("fixpoint `{name}` is not around wave `{}`", wave.name()),
+            false => format!(
+                "`{name}` is a `Round`, and no fixpoint around wave `{}` has that name",
+                wave.name()
+            ),
+        };
+        let names = rounds.iter().map(|(round, _)| round.as_str());
+        let near = did_you_mean(&word, names).filter(|_| !elsewhere);
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => {
+                let around = rounds
+                    .iter()
+                    .skip(1)
+                    .map(|(round, _)| format!("`{round}: Round`"));
+                format!(
+                    "the innermost fixpoint's round is `round: Round`; by name there are {}",
+                    listed(around)
+                )
+            }
+        };
+        report.error_help(name.span(), message, help);
+        None
     }
 
     /// The type of the items of a domain, where they are neither nodes nor indices nor edges.

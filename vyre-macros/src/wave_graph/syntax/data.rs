@@ -566,11 +566,6 @@ impl Taker<'_> {
         if type_word(ty).as_deref() == Some("Bits") || bits.is_some() {
             // All ones, in words.
             let full = init.take_if(|init| role != Role::Topology && is_true(init));
-            if let Some(full) = &full
-                && !self.whole_words(full.span(), bits.as_ref(), name)
-            {
-                return None;
-            }
             let given = (per, bits, init.map(|e| ("init", e.span())));
             let mut kind = self.rows(role, word, given, (attr.path().span(), ty, name))?;
             if let FieldKind::Column { init, .. } = &mut kind {
@@ -597,20 +592,6 @@ impl Taker<'_> {
             per,
             init,
         })
-    }
-
-    /// Whether rows of this width fill their words, as those that begin with all bits have to.
-    fn whole_words(&mut self, at: Span, bits: Option<&Expr>, name: &Ident) -> bool {
-        let Some(bits) = bits else { return true };
-        let whole = int_literal(bits).is_some_and(|width| width.is_multiple_of(32));
-        if !whole {
-            self.report.error_help(
-                at,
-                format!("`init = true` is for rows whose width is a literal multiple of 32, and `{name}` may end in a part of a word"),
-                format!("fill the rows in a wave over the nodes: `for k in 0..{name}.words() {{ {name}.store_word(v, k, u32::MAX); }}`"),
-            );
-        }
-        whole
     }
 
     /// A buffer of rows of bits: its `per`, its `bits`, and an argument that it must not have.

@@ -45,7 +45,8 @@ const DATA: &str = "pub struct Data {
 fn parse(body: &str, attr: TokenStream) -> (Graph, Report) {
     let mut report = Report::default();
     let module = syn::parse_str(&format!("pub mod g {{ {body} }}")).expect("the test parses");
-    let graph = syntax::graph(attr, module, &mut report);
+    let mut graph = syntax::graph(attr, module, &mut report);
+    super::fill::write_out(&mut graph);
     (graph, report)
 }
 
