@@ -195,25 +195,25 @@ impl Run<'_> {
         &self.pass.plan
     }
 
-    // Lengths, in postfix order; every step fits u32.
+    // Lengths, in postfix order: steps are integers, and the end is a u32.
     fn length(&self, terms: &Value, of: &str) -> Result<u64, Stop> {
         let none = || Stop::Length(of.to_owned());
-        let mut stack: Vec<u64> = Vec::new();
+        let mut stack: Vec<i128> = Vec::new();
         for term in terms.as_array().into_iter().flatten() {
             if let Some(number) = term.as_u64() {
-                stack.push(number);
+                stack.push(number.into());
             } else if let Some(edges) = term["edges"].as_str() {
                 let graph = self.given.graphs.get(edges).ok_or_else(none)?;
-                stack.push(graph.1.len() as u64);
+                stack.push(graph.1.len() as i128);
             } else if let Some(scalar) = term["scalar"].as_str() {
                 let bits = self.given.scalars.get(scalar).ok_or_else(none)?;
-                stack.push(u64::from(*bits as u32));
+                stack.push(i128::from(*bits as u32));
             } else {
                 match term.as_str() {
-                    Some("nodes") => stack.push(self.nodes()),
+                    Some("nodes") => stack.push(self.nodes().into()),
                     Some("words") => {
                         let bits = stack.pop().ok_or_else(none)?;
-                        stack.push(bits.div_ceil(32));
+                        stack.push(bits.div_euclid(32) + i128::from(bits % 32 != 0));
                     }
                     Some(op) => {
                         let (b, a) = (stack.pop().ok_or_else(none)?, stack.pop().ok_or_else(none)?);
@@ -223,6 +223,10 @@ impl Run<'_> {
                             "*" => a.checked_mul(b),
                             "/" => a.checked_div(b),
                             "%" => a.checked_rem(b),
+                            "div_ceil" => {
+                                let quotient = a.checked_div(b);
+                                quotient.map(|q| q + i128::from(a % b != 0))
+                            }
                             _ => None,
                         };
                         stack.push(value.ok_or_else(none)?);
@@ -231,7 +235,8 @@ impl Run<'_> {
                 }
             }
         }
-        stack.pop().ok_or_else(none)
+        let end = stack.pop().ok_or_else(none)?;
+        u64::try_from(end).map_err(|_| none())
     }
 
     fn nodes(&self) -> u64 {

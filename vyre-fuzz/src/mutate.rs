@@ -270,6 +270,7 @@ fn tables(p: &mut Program, choices: &mut Choices<'_>) {
                 LengthOp::Mul,
                 LengthOp::Div,
                 LengthOp::Rem,
+                LengthOp::DivCeil,
             ];
             let op = Term::Op(ops[choices.below(ops.len())]);
             let mut terms = vec![

@@ -123,6 +123,7 @@ pub(crate) struct Tables {
     /// Computed lengths, and the key of each.
     lengths: Vec<Length>,
     length_keys: HashMap<String, LengthId>,
+    constant_lengths: HashMap<(usize, Option<String>, String), ConstantId>,
     /// Sites and constants are those of another module, which has them in arrays.
     elsewhere: Option<(TokenStream, Rc<ModuleTables>)>,
     /// What the user says at the sites of asserts and panics.
@@ -162,6 +163,13 @@ impl Tables {
             self.lengths.push(Length { terms });
         }
         id
+    }
+
+    /// The id of a constant length, however it is written: that of the first spelling in the current module.
+    pub(crate) fn alike(&mut self, key: String, id: ConstantId) -> ConstantId {
+        let elsewhere = self.elsewhere.as_ref().map(|(path, _)| path.to_string());
+        let place = (self.modules.len(), elsewhere, key);
+        *self.constant_lengths.entry(place).or_insert(id)
     }
 
     /// The computed lengths.

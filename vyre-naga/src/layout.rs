@@ -90,7 +90,7 @@ pub(crate) enum Term {
     Edges(u16),
     Scalar(u16),
     /// `+`, `-`, `*`, `/` or `%`.
-    Op(char),
+    Op(&'static str),
     /// Words of this many bits.
     Words,
 }
@@ -221,7 +221,7 @@ pub(crate) fn length(program: &Program, extent: Extent) -> Length {
         // That number for each node is all that is pushed; where it is more than nodes plus edges, these are the room.
         Extent::NodesPlusEdges | Extent::NodesTimes(_) => {
             let edges = (0..program.topologies.len() as u16).map(Term::Edges);
-            let edges = edges.flat_map(|edges| [edges, Term::Op('+')]);
+            let edges = edges.flat_map(|edges| [edges, Term::Op("+")]);
             [Term::Nodes].into_iter().chain(edges).collect()
         }
         Extent::NodeBits(width) => {
@@ -230,7 +230,7 @@ pub(crate) fn length(program: &Program, extent: Extent) -> Length {
                 Width::Constant(c) => Term::Number(program.constants[c.index()].bits),
                 Width::Scalar(s) => Term::Scalar(s.0),
             };
-            vec![Term::Nodes, width, Term::Words, Term::Op('*')]
+            vec![Term::Nodes, width, Term::Words, Term::Op("*")]
         }
         Extent::Computed(id) => {
             use vyre_core::vir0::length::Term as Of;
@@ -249,7 +249,7 @@ pub(crate) fn length(program: &Program, extent: Extent) -> Length {
 
 fn times(mut length: Length, words: u64) -> Length {
     if words != 1 {
-        length.extend([Term::Number(words), Term::Op('*')]);
+        length.extend([Term::Number(words), Term::Op("*")]);
     }
     length
 }
@@ -365,7 +365,7 @@ impl Layout {
         for (t, topology) in (0..).zip(&program.topologies) {
             let (name, nodes) = (
                 &topology.name,
-                vec![Term::Nodes, Term::Number(1), Term::Op('+')],
+                vec![Term::Nodes, Term::Number(1), Term::Op("+")],
             );
             self.place(
                 Piece::Offsets(t),

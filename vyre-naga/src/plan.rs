@@ -19,7 +19,7 @@ fn terms(program: &Program, length: &[Term]) -> Value {
         Term::Nodes => json!("nodes"),
         Term::Edges(t) => json!({ "edges": program.topologies[usize::from(*t)].name }),
         Term::Scalar(s) => json!({ "scalar": program.scalars[usize::from(*s)].name }),
-        Term::Op(op) => json!(op.to_string()),
+        Term::Op(op) => json!(op),
         Term::Words => json!("words"),
     };
     length.iter().map(term).collect()

@@ -171,7 +171,7 @@ fn a_length_without_a_value_is_refused_before_the_run(runtime: &Runtime) {
         .unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "`inner` would have `node - 2` elements, and 1 - 2 is negative"
+        "`inner` would have `node - 2` elements, and -1 is not between 0 and 4294967295"
     );
     let graph = Csr::from_edges(4, &[]).unwrap();
     let mut session = fallible::Session::new(runtime, &graph).unwrap();
@@ -179,12 +179,12 @@ fn a_length_without_a_value_is_refused_before_the_run(runtime: &Runtime) {
         (
             0,
             1,
-            "`square` would have `(n - 1) * (n - 1)` elements, and 0 - 1 is negative",
+            "`fill` would have `n - 1` elements, and -1 is not between 0 and 4294967295",
         ),
         (
             65_537,
             1,
-            "`square` would have `(n - 1) * (n - 1)` elements, and 65536 * 65536 is more than 4294967295",
+            "`square` would have `(n - 1) * (n - 1)` elements, and 4294967296 is not between 0 and 4294967295",
         ),
         (
             2,
@@ -194,7 +194,7 @@ fn a_length_without_a_value_is_refused_before_the_run(runtime: &Runtime) {
         (
             2,
             1,
-            "`count` would have `m - n` elements, and 1 - 2 is negative",
+            "`count` would have `m - n` elements, and -1 is not between 0 and 4294967295",
         ),
     ] {
         let refused = session.run(fallible::Run { n, m }).map(|_| ()).unwrap_err();
@@ -324,7 +324,93 @@ fn plans_show_computed_lengths() {
     }
 }
 
+/// Lengths that are the same polynomial, written differently.
+#[wave_graph]
+mod alike {
+    pub(crate) const K: u32 = 3;
+
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = (n + 1) * (node - K), init = 7)]
+        a: u32,
+        #[output(per = node * n - n * K + node - K)]
+        b: u32,
+        #[output(per = node * 1)]
+        own: u32,
+        #[output(per = (K + 1) * node)]
+        rows: u32,
+        #[output(per = (n * node).div_ceil(32))]
+        words: u32,
+        #[scratch(per = K * 2 + 1)]
+        left: u32,
+        #[scratch(per = 1 + K + K)]
+        right: u32,
+        #[output(per = node - n + 5)]
+        steps: u32,
+        n: u32,
+    }
+
+    #[wave(range(n * node - K * (1 + n) + node))]
+    fn fill(i: Index, a: &mut u32, b: &mut u32) {
+        *a += i;
+        *b = 2 * i;
+    }
+
+    #[wave(nodes)]
+    fn number(v: Node, own: &mut u32, rows: &mut [u32; (1 + K) as usize]) {
+        *own = v;
+        rows[3] = v;
+    }
+
+    #[fixpoint(after(fill), until(true), swap(a, b), swap(left, right))]
+    mod once {
+        #[wave(range(2 * K + 1))]
+        fn keep(i: Index, left: &mut u32) {
+            *left = i;
+        }
+    }
+
+    #[wave(range((node * n).div_ceil(32)))]
+    fn mark(words: &mut u32) {
+        *words = u32::MAX;
+    }
+
+    #[wave(range(5 + node - n))]
+    fn step(i: Index, steps: &mut u32) {
+        *steps = i;
+    }
+}
+
+fn lengths_of_one_polynomial_are_the_same(runtime: &Runtime) {
+    let graph = Csr::from_edges(5, &[]).unwrap();
+    let mut session = alike::Session::new(runtime, &graph).unwrap();
+    for n in [1, 9, 10] {
+        let out = session.run(alike::Run { n }).unwrap();
+        let len = 2 * (n + 1);
+        assert_eq!(out.a, (0..len).map(|i| 2 * i).collect::<Vec<_>>());
+        assert_eq!(out.b, (0..len).map(|i| 7 + i).collect::<Vec<_>>());
+        assert_eq!(out.own, [0, 1, 2, 3, 4]);
+        assert_eq!((out.rows.len(), out.rows[19]), (20, 4));
+        assert_eq!(out.words.len() as u32, (5 * n).div_ceil(32));
+        assert_eq!(out.steps.len() as u32, 10 - n);
+    }
+    let refused = session.run(alike::Run { n: 11 }).map(|_| ()).unwrap_err();
+    let told = "`steps` would have `node - n + 5` elements, and -1 is not between 0 and 4294967295";
+    assert_eq!(refused.to_string(), told);
+    let small = Csr::from_edges(2, &[]).unwrap();
+    let mut session = alike::Session::new(runtime, &small).unwrap();
+    let refused = session.run(alike::Run { n: 1 }).map(|_| ()).unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .starts_with("`a` would have `(n + 1) * (node - 3)` elements, and -2"),
+        "{refused}"
+    );
+}
+
 backend_tests!(
+    lengths_of_one_polynomial_are_the_same,
     lengths_are_computed,
     another_graph_has_other_lengths,
     a_length_without_a_value_is_refused_before_the_run,

@@ -75,7 +75,7 @@ pub enum RunError {
         name: String,
         /// How the length is declared: `n - 4`.
         length: String,
-        /// The operation that fails, with its numbers: `3 - 4 is negative`.
+        /// Its value, or the step that has none: `-1 is not between 0 and 4294967295`.
         why: String,
     },
     /// Declared sizes add up to more than 64 bits count.

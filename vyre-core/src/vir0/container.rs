@@ -705,7 +705,7 @@ enums! {
         9 => NodesTimes(times),
     }
     Term "term of a length" { 0 => Value(extent), 1 => Op(op) }
-    LengthOp "operation of a length" { 0 => Add, 1 => Sub, 2 => Mul, 3 => Div, 4 => Rem }
+    LengthOp "operation of a length" { 0 => Add, 1 => Sub, 2 => Mul, 3 => Div, 4 => Rem, 5 => DivCeil }
     Width "width" { 0 => Fixed(bits), 1 => Constant(id), 2 => Scalar(id) }
     Uniform "uniform" {
         0 => Scalar(id), 1 => Constant(id), 2 => Reduction(id), 3 => Round, 4 => FrontierLen(id), 5 => Nodes,

@@ -1,8 +1,9 @@
 //! Lengths that are computed: `per = node * 16`, `capacity = edge(g) * 2`, `range(n + 1)`.
 //!
-//! A [`Length`] is written in postfix order: `node * 16 + 1` is `node`, `16`, `*`, `1`, `+`. Every operation is on u32
-//! and checked, so a length that overflows, is negative or divides by zero has no value. What a session knows is
-//! checked when it is made, the rest before each run.
+//! A [`Length`] is written in postfix order: `node * 16 + 1` is `node`, `16`, `*`, `1`, `+`. Its steps are computed
+//! without a limit that matters, so `n - 1 + m` has a value where `n` is 0. Only the end has to be a u32: otherwise, or
+//! where a step divides by zero, the length has no value. What a session knows is checked when it is made, the rest
+//! before each run.
 //!
 //! ```
 //! use vyre_core::vir0::length::{Length, LengthOp, Term};
@@ -12,7 +13,7 @@
 //! };
 //! let with = |nodes| rows.value(|e| if e == Extent::Nodes { Some(nodes) } else { Some(4) });
 //! assert_eq!(with(10), Ok(Some(6)));
-//! assert_eq!(with(3).unwrap_err().to_string(), "3 - 4 is negative");
+//! assert_eq!(with(3).unwrap_err().to_string(), "-1 is not between 0 and 4294967295");
 //! ```
 
 use crate::vir0::module::Extent;
@@ -37,7 +38,7 @@ pub enum Term {
     Op(LengthOp),
 }
 
-/// What is done with two u32.
+/// What is done with two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum LengthOp {
@@ -51,34 +52,34 @@ pub enum LengthOp {
     Div = 3,
     /// Remainder.
     Rem = 4,
+    /// Quotient, rounded up.
+    DivCeil = 5,
 }
 
-/// Why an operation has no u32.
+/// Why a length has no value.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum NoValue {
-    /// Below 0.
-    #[error("{0} - {1} is negative")]
-    Negative(u64, u64),
-    /// Above `u32::MAX`.
-    #[error("{0} {op} {2} is more than {max}", op = .1.sign(), max = u32::MAX)]
-    TooLarge(u64, LengthOp, u64),
-    /// A value alone is above `u32::MAX`.
-    #[error("{0} is more than {max}", max = u32::MAX)]
-    Value(u64),
+    /// Below 0, or above `u32::MAX`; so is what is to be divided.
+    #[error("{0} is not between 0 and {max}", max = u32::MAX)]
+    OutOfRange(i128),
+    /// A step has more than 127 bits.
+    #[error("{0} {op} {2} has more than 127 bits", op = .1.sign())]
+    TooLarge(i128, LengthOp, i128),
     /// By zero.
-    #[error("{0} {op} 0 divides by zero", op = .1.sign())]
-    ByZero(u64, LengthOp),
+    #[error("{0} / 0 divides by zero")]
+    ByZero(i128),
 }
 
 impl LengthOp {
     /// As it is written.
-    pub const fn sign(self) -> char {
+    pub const fn sign(self) -> &'static str {
         match self {
-            LengthOp::Add => '+',
-            LengthOp::Sub => '-',
-            LengthOp::Mul => '*',
-            LengthOp::Div => '/',
-            LengthOp::Rem => '%',
+            LengthOp::Add => "+",
+            LengthOp::Sub => "-",
+            LengthOp::Mul => "*",
+            LengthOp::Div => "/",
+            LengthOp::Rem => "%",
+            LengthOp::DivCeil => "div_ceil",
         }
     }
 
@@ -92,24 +93,31 @@ impl LengthOp {
         match self {
             LengthOp::Add | LengthOp::Sub => 1,
             LengthOp::Mul | LengthOp::Div | LengthOp::Rem => 2,
+            LengthOp::DivCeil => 3,
         }
     }
 
-    /// The value for two u32.
-    pub fn apply(self, a: u64, b: u64) -> Result<u64, NoValue> {
-        let fits = |n: u64| match u32::try_from(n) {
-            Ok(n) => Ok(n),
-            Err(_) => Err(NoValue::Value(n)),
+    /// The value for two.
+    pub fn apply(self, a: i128, b: i128) -> Result<i128, NoValue> {
+        let value = match self {
+            LengthOp::Add => a.checked_add(b),
+            LengthOp::Sub => a.checked_sub(b),
+            LengthOp::Mul => a.checked_mul(b),
+            LengthOp::Div | LengthOp::Rem | LengthOp::DivCeil => {
+                if let Some(&below) = [a, b].iter().find(|n| **n < 0) {
+                    return Err(NoValue::OutOfRange(below));
+                }
+                if b == 0 {
+                    return Err(NoValue::ByZero(a));
+                }
+                Some(match self {
+                    LengthOp::Rem => a % b,
+                    LengthOp::DivCeil => a / b + i128::from(a % b != 0),
+                    _ => a / b,
+                })
+            }
         };
-        let (x, y) = (fits(a)?, fits(b)?);
-        let (value, none) = match self {
-            LengthOp::Add => (x.checked_add(y), NoValue::TooLarge(a, self, b)),
-            LengthOp::Sub => (x.checked_sub(y), NoValue::Negative(a, b)),
-            LengthOp::Mul => (x.checked_mul(y), NoValue::TooLarge(a, self, b)),
-            LengthOp::Div => (x.checked_div(y), NoValue::ByZero(a, self)),
-            LengthOp::Rem => (x.checked_rem(y), NoValue::ByZero(a, self)),
-        };
-        value.map(u64::from).ok_or(none)
+        value.ok_or(NoValue::TooLarge(a, self, b))
     }
 }
 
@@ -154,8 +162,10 @@ impl Length {
             (Some(a), Some(b)) => op.apply(a, b).map(Some),
             _ => Ok(None),
         };
-        self.fold(|extent| Ok(of(extent)), apply)
-            .unwrap_or(Ok(None))
+        let value = |extent| Ok(of(extent).map(i128::from));
+        let value = self.fold(value, apply).unwrap_or(Ok(None))?;
+        let fits = |n: i128| u32::try_from(n).map_err(|_| NoValue::OutOfRange(n));
+        value.map(|n| fits(n).map(u64::from)).transpose()
     }
 
     /// Whether it is a sum of multiples of its values, of which none is subtracted.
@@ -182,12 +192,16 @@ impl Length {
 
     /// As the pass states it, with these words for the values; `None` where operands are missing.
     pub fn written(&self, word: impl Fn(Extent) -> String) -> Option<String> {
-        const VALUE: u8 = 3;
+        const VALUE: u8 = 4;
         let within = |(text, binding): (String, u8), least| match binding < least {
             true => format!("({text})"),
             false => text,
         };
         let join = |op: LengthOp, a, b| {
+            if op == LengthOp::DivCeil {
+                let (a, b): ((String, u8), (String, u8)) = (a, b);
+                return (format!("{}.div_ceil({})", within(a, VALUE), b.0), VALUE);
+            }
             // What stands on the right is in brackets even if it binds as much: `a - (b - c)`.
             let binding = op.binding();
             let (a, b) = (within(a, binding), within(b, binding + 1));

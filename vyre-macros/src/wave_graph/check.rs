@@ -26,7 +26,7 @@ use vyre_core::vir0::scalar::Scalar;
 mod length;
 mod sweep;
 
-pub(crate) use length::{Length, length_op, without_brackets};
+pub(crate) use length::{Length, length_op, operands, without_brackets};
 
 /// What a field became.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

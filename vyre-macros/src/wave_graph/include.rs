@@ -7,14 +7,14 @@
 //! positions stay where they are, and are named by their paths.
 
 use super::build::build;
-use super::check::{describe, length_op, without_brackets};
+use super::check::{Length, describe, operands, without_brackets};
 use super::fill;
 use super::graph::{
     Field, FieldKind, FixpointArgs, Graph, Host, IncludeArgs, Included, IncludedUntil, Origin, Per,
     Piece, Same, Scope, Wave, What, condition_name, max_rounds_name, renamed, renamed_expr,
 };
 use super::{lengths, syntax};
-use crate::args::ident_of;
+use crate::args::{ident_of, int_digits};
 use crate::kernel::param::scalar_of;
 use crate::kernel::param::{Written, same_item, written};
 use crate::package::{Imports, Package};
@@ -688,28 +688,30 @@ fn same_size(
         (false, false) => {}
         (true, false) | (false, true) => return false,
     }
+    if let (Some(ours), Some(theirs)) = (counted(ours, named.0), counted(theirs, named.1)) {
+        return ours == theirs;
+    }
     let what = match what {
         What::Length => What::Part,
         what => what,
     };
-    match (ours, theirs) {
-        (Expr::Binary(ours), Expr::Binary(theirs)) => {
-            let (op, other) = (length_op(&ours.op), length_op(&theirs.op));
-            let Some(op) = op.filter(|_| op == other) else {
-                return false;
-            };
-            let mut alike = |left: &Expr, right: &Expr| {
+    match (operands(ours), operands(theirs)) {
+        (Some((op, left, right)), Some((other, a, b))) => {
+            let mut alike = |a: &Expr, b: &Expr| {
                 let before = same.len();
-                let alike = same_size(what, (&ours.left, left), named, same)
-                    && same_size(what, (&ours.right, right), named, same);
+                let alike = same_size(what, (left, a), named, same)
+                    && same_size(what, (right, b), named, same);
                 if !alike {
                     same.truncate(before);
                 }
                 alike
             };
-            alike(&theirs.left, &theirs.right)
-                || op.is_commutative() && alike(&theirs.right, &theirs.left)
+            return op == other && (alike(a, b) || op.is_commutative() && alike(b, a));
         }
+        (None, None) => {}
+        (Some(_), None) | (None, Some(_)) => return false,
+    }
+    match (ours, theirs) {
         (Expr::Call(ours), Expr::Call(theirs)) => {
             let graph = |call: &syn::ExprCall, named: Named<'_>| {
                 call.args.first().and_then(ident_of).and_then(named)
@@ -725,10 +727,33 @@ fn same_size(
     }
 }
 
+/// A length without constants, its fields by what they are called here: it is the same as others of its polynomial.
+fn counted(e: &Expr, named: Named<'_>) -> Option<Length> {
+    let e = without_brackets(e);
+    if let Some((op, a, b)) = operands(e) {
+        return Some(Length::of(op, counted(a, named)?, counted(b, named)?));
+    }
+    if let Some(digits) = int_digits(e) {
+        return digits.base10_parse().ok().map(Length::Fixed);
+    }
+    if let Expr::Call(call) = e {
+        let graph = call.args.first().and_then(ident_of).and_then(named)?;
+        return Some(Length::Constant(format!("edge({graph})")));
+    }
+    let name = ident_of(e)?;
+    match named(name) {
+        Some(field) => Some(Length::Constant(field)),
+        None => (name == "node").then_some(Length::Nodes),
+    }
+}
+
 /// Whether constants alone say a size: no scalar of the run, nodes or edges.
 fn is_known(e: &Expr, named: Named<'_>) -> bool {
-    match without_brackets(e) {
-        Expr::Binary(e) => is_known(&e.left, named) && is_known(&e.right, named),
+    let e = without_brackets(e);
+    if let Some((_, a, b)) = operands(e) {
+        return is_known(a, named) && is_known(b, named);
+    }
+    match e {
         Expr::Call(_) => false,
         e => ident_of(e).is_none_or(|name| named(name).is_none() && name != "node"),
     }

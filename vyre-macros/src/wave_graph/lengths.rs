@@ -60,7 +60,7 @@ pub(super) fn give(
             Err((wrong, why)) => report.error_help(
                 wrong,
                 why,
-                "a length has `node`, `edge(g)`, literals and u32 scalars of `Data`, with `+ - * / %`",
+                "a length has `node`, `edge(g)`, literals and u32 scalars of `Data`, with `+ - * / %` and `div_ceil`",
             ),
         }
     }
@@ -107,6 +107,11 @@ fn named(
             let (left, op) = (named(&e.left, here, names)?, &e.op);
             let right = named(&e.right, here, names)?;
             Ok(parse_quote!((#left #op #right)))
+        }
+        Expr::MethodCall(e) if e.method == "div_ceil" && e.args.len() == 1 => {
+            let left = named(&e.receiver, here, names)?;
+            let right = named(&e.args[0], here, names)?;
+            Ok(parse_quote!((#left).div_ceil(#right)))
         }
         Expr::Call(e) if ident_of(&e.func).is_some_and(|f| f == "edge") && e.args.len() == 1 => {
             match e.args.first().and_then(ident_of) {

@@ -5,7 +5,7 @@ use syn::BinOp;
 use vyre_core::vir0::length::{LengthOp, MAX_TERMS, Term};
 
 /// A length with constants compared by spelling: one constant has one id a module. Those of an included graph are
-/// spelled with its name before them.
+/// spelled with its name before them. Two are the same if they are the same polynomial.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Length {
     Fixed(u64),
@@ -13,7 +13,9 @@ pub(crate) enum Length {
     Constant(String),
     Nodes,
     Edges(TopologyId),
-    /// Two operands, in one order where it does not matter.
+    /// A polynomial of these.
+    Sum(Vec<Product>),
+    /// A quotient or a remainder, or what has too many terms.
     Computed(LengthOp, Box<[Length; 2]>),
     /// Rows of this many bits, one for each node.
     NodeBits(Box<Length>),
@@ -23,35 +25,95 @@ pub(crate) enum Length {
     Broken,
 }
 
+/// Values that are multiplied, in order, and how often that is taken.
+pub(crate) type Product = (Vec<Length>, i128);
+
+/// Most terms of a polynomial.
+const MAX_PRODUCTS: usize = 128;
+
 /// What stands for a length that was reported.
 pub(super) const BROKEN: (Length, Extent) = (Length::Broken, Extent::Fixed(0));
 
 impl Length {
     /// The length of a buffer with a row of `row` elements for each of these.
     pub(super) fn times(&self, row: &Length) -> Length {
-        if let (Length::Fixed(a), Length::Fixed(b)) = (self, row)
-            && let Ok(n) = LengthOp::Mul.apply(*a, *b)
-        {
-            return Length::Fixed(n);
+        Length::of(LengthOp::Mul, self.clone(), row.clone())
+    }
+
+    fn products(&self) -> Vec<Product> {
+        match self {
+            Length::Fixed(n) => vec![(Vec::new(), (*n).into())],
+            Length::Sum(products) => products.clone(),
+            value => vec![(vec![value.clone()], 1)],
         }
-        let mut parts = [self.clone(), row.clone()];
-        parts.sort();
-        Length::Computed(LengthOp::Mul, Box::new(parts))
+    }
+
+    /// Two lengths with a sign between them, in the form that all have which are the same.
+    pub(crate) fn of(op: LengthOp, a: Length, b: Length) -> Length {
+        Length::polynomial(op, &a, &b).unwrap_or_else(|| Length::Computed(op, Box::new([a, b])))
+    }
+
+    fn polynomial(op: LengthOp, a: &Length, b: &Length) -> Option<Length> {
+        let (a, b) = (a.products(), b.products());
+        let number = |p: &[Product]| match p {
+            [] => Some(0),
+            [(values, n)] if values.is_empty() => Some(*n),
+            _ => None,
+        };
+        let mut all: std::collections::BTreeMap<Vec<Length>, i128> = Default::default();
+        let mut add = |values: Vec<Length>, n: i128| {
+            let sum = all.entry(values).or_default();
+            *sum = sum.checked_add(n)?;
+            (all.len() <= MAX_PRODUCTS).then_some(())
+        };
+        match op {
+            LengthOp::Add | LengthOp::Sub => {
+                a.into_iter().try_for_each(|(values, n)| add(values, n))?;
+                let sign = if op == LengthOp::Sub { -1 } else { 1 };
+                b.into_iter()
+                    .try_for_each(|(values, n)| add(values, n.checked_mul(sign)?))?;
+            }
+            LengthOp::Mul => {
+                for (left, n) in &a {
+                    for (right, m) in &b {
+                        let mut values = [&left[..], &right[..]].concat();
+                        values.sort();
+                        add(values, n.checked_mul(*m)?)?;
+                    }
+                }
+            }
+            LengthOp::Div | LengthOp::Rem | LengthOp::DivCeil => {
+                add(Vec::new(), op.apply(number(&a)?, number(&b)?).ok()?)?;
+            }
+        }
+        all.retain(|_, n| *n != 0);
+        let mut products: Vec<Product> = all.into_iter().collect();
+        let fixed = number(&products).map(u64::try_from);
+        Some(match (fixed, &mut products[..]) {
+            (Some(Ok(n)), _) => Length::Fixed(n),
+            (None, [(values, 1)]) if values.len() == 1 => values.remove(0),
+            _ => Length::Sum(products),
+        })
+    }
+
+    /// Whether it holds for one of the values in it.
+    fn any(&self, f: &impl Fn(&Length) -> bool) -> bool {
+        match self {
+            Length::Sum(products) => products.iter().any(|(v, _)| v.iter().any(|l| l.any(f))),
+            Length::Computed(_, parts) => parts.iter().any(|part| part.any(f)),
+            Length::NodeBits(width) => width.any(f),
+            value => f(value),
+        }
+    }
+
+    /// Whether rustc knows it: a number, or what is computed from constants.
+    fn is_constant(&self) -> bool {
+        !self.any(&|l| !matches!(l, Length::Fixed(_) | Length::Constant(_)))
     }
 
     /// Whether it differs between runs of a session.
     pub(super) fn is_of_run(&self) -> bool {
-        match self {
-            Length::Scalar(_) => true,
-            Length::Computed(_, parts) => parts.iter().any(Length::is_of_run),
-            Length::NodeBits(width) => width.is_of_run(),
-            Length::Fixed(_)
-            | Length::Constant(_)
-            | Length::Nodes
-            | Length::Edges(_)
-            | Length::Bounds(_)
-            | Length::Broken => false,
-        }
+        self.any(&|l| matches!(l, Length::Scalar(_)))
     }
 }
 
@@ -67,32 +129,26 @@ impl Tree<'_> {
     fn length(&self) -> Length {
         match self {
             Tree::Value(length, _) => length.clone(),
+            Tree::Op(op, parts) => Length::of(*op, parts[0].length(), parts[1].length()),
+        }
+    }
+
+    /// Appends the terms.
+    fn terms(&self, tables: &mut Tables, terms: &mut Vec<Term>) {
+        match self {
+            Tree::Value(length, e) => terms.push(Term::Value(extent(length, e, tables))),
             Tree::Op(op, parts) => {
-                let mut parts = [parts[0].length(), parts[1].length()];
-                if op.is_commutative() {
-                    parts.sort();
-                }
-                Length::Computed(*op, Box::new(parts))
+                parts.iter().for_each(|part| part.terms(tables, terms));
+                terms.push(Term::Op(*op));
             }
         }
     }
 
-    /// Appends the terms, and gives a key that is the same for operands in either order where it does not matter.
-    fn terms(&self, tables: &mut Tables, terms: &mut Vec<Term>) -> String {
+    /// What says a value of it.
+    fn said(&self, value: &Length) -> Option<&Expr> {
         match self {
-            Tree::Value(length, e) => {
-                let extent = extent(length, e, tables);
-                terms.push(Term::Value(extent));
-                format!("{extent:?}")
-            }
-            Tree::Op(op, parts) => {
-                let mut keys = [parts[0].terms(tables, terms), parts[1].terms(tables, terms)];
-                terms.push(Term::Op(*op));
-                if op.is_commutative() {
-                    keys.sort();
-                }
-                format!("({op:?} {} {})", keys[0], keys[1])
-            }
+            Tree::Value(length, e) => (length == value).then_some(*e),
+            Tree::Op(_, parts) => parts.iter().find_map(|part| part.said(value)),
         }
     }
 }
@@ -102,10 +158,18 @@ fn extent(length: &Length, e: &Expr, tables: &mut Tables) -> Extent {
     match length {
         Length::Fixed(n) => Extent::Fixed(*n),
         Length::Scalar(s) => Extent::Scalar(*s),
-        Length::Constant(_) => Extent::Constant(tables.constant(e.to_token_stream(), Scalar::U32)),
         Length::Nodes => Extent::Nodes,
         Length::Edges(t) => Extent::Edges(*t),
-        Length::Computed(..) | Length::NodeBits(_) | Length::Bounds(_) | Length::Broken => BROKEN.1,
+        length if length.is_constant() => {
+            let id = tables.constant(e.to_token_stream(), Scalar::U32);
+            Extent::Constant(tables.alike(format!("{length:?}"), id))
+        }
+        Length::Sum(_)
+        | Length::Computed(..)
+        | Length::Constant(_)
+        | Length::NodeBits(_)
+        | Length::Bounds(_)
+        | Length::Broken => BROKEN.1,
     }
 }
 
@@ -119,6 +183,17 @@ pub(crate) fn length_op(op: &BinOp) -> Option<LengthOp> {
         BinOp::Rem(_) => LengthOp::Rem,
         _ => return None,
     })
+}
+
+/// The operation of an expression, with what it computes with: `a + b`, `a.div_ceil(b)`.
+pub(crate) fn operands(e: &Expr) -> Option<(LengthOp, &Expr, &Expr)> {
+    match e {
+        Expr::Binary(binary) => Some((length_op(&binary.op)?, &binary.left, &binary.right)),
+        Expr::MethodCall(call) if call.method == "div_ceil" && call.args.len() == 1 => {
+            Some((LengthOp::DivCeil, &call.receiver, &call.args[0]))
+        }
+        _ => None,
+    }
 }
 
 /// An expression without brackets around it.
@@ -176,7 +251,7 @@ impl Fields<'_> {
                 let extent = match bits {
                     Length::Fixed(n) => Width::Fixed(u32::try_from(n).expect("a length is a u32")),
                     Length::Scalar(s) => Width::Scalar(s),
-                    Length::Constant(_) => {
+                    ref width_of if width_of.is_constant() => {
                         Width::Constant(tables.constant(width.to_token_stream(), Scalar::U32))
                     }
                     _ => Width::Fixed(0),
@@ -268,11 +343,33 @@ impl Fields<'_> {
     ) -> Option<(Length, Extent)> {
         let tree = self.tree(e, at, report)?;
         let length = tree.length();
-        let extent = match &tree {
-            Tree::Value(length, e) => extent(length, e, tables),
-            Tree::Op(..) => {
+        if let Length::Sum(products) = &length
+            && let [(values, n)] = &products[..]
+            && values.is_empty()
+        {
+            self.no_number(*n, e, report);
+            return None;
+        }
+        if let Length::Fixed(n) = length
+            && n > u32::MAX.into()
+        {
+            self.no_number(n.into(), e, report);
+            return None;
+        }
+        let extent = match (&tree, &length) {
+            (Tree::Value(length, e), _) => extent(length, e, tables),
+            // `node * 1` is `node`.
+            (
+                tree,
+                Length::Fixed(_)
+                | Length::Nodes
+                | Length::Edges(_)
+                | Length::Scalar(_)
+                | Length::Constant(_),
+            ) => extent(&length, tree.said(&length).unwrap_or(e), tables),
+            (tree @ Tree::Op(..), length) => {
                 let mut terms = Vec::new();
-                let key = tree.terms(tables, &mut terms);
+                tree.terms(tables, &mut terms);
                 if terms.len() > MAX_TERMS {
                     report.error_all(
                         e,
@@ -281,10 +378,23 @@ impl Fields<'_> {
                     );
                     return None;
                 }
-                Extent::Computed(tables.length(key, terms))
+                Extent::Computed(tables.length(format!("{length:?}"), terms))
             }
         };
         Some((length, extent))
+    }
+
+    /// A length of numbers alone that is none.
+    fn no_number(&self, n: i128, e: &Expr, report: &mut Report) {
+        report.error_all(
+            e,
+            format!(
+                "`{}` is {n}, and a length is between 0 and {}",
+                source_text(e),
+                u32::MAX
+            ),
+            "steps may be outside of that, but not the end",
+        );
     }
 
     /// The elements of an item's own row, which are as many for each item in every run.
@@ -296,8 +406,8 @@ impl Fields<'_> {
     ) -> Option<Length> {
         let e = row_factor(e);
         match self.tree(e, at, report)?.length() {
-            length @ (Length::Fixed(_) | Length::Constant(_)) => Some(length),
             Length::Broken => None,
+            length if length.is_constant() => Some(length),
             _ => {
                 report.error_all(
                     e,
@@ -336,64 +446,44 @@ impl Fields<'_> {
         report: &mut Report,
     ) -> Option<Tree<'e>> {
         let e = without_brackets(e);
-        if let Expr::Binary(binary) = e
-            && let Some(op) = length_op(&binary.op)
-        {
-            let left = self.tree(&binary.left, at, report);
-            let right = self.tree(&binary.right, at, report);
-            return self.operation(op, [left?, right?], e, (at.0, report));
+        if let Some((op, left, right)) = operands(e) {
+            let left = self.tree(left, at, report);
+            let right = self.tree(right, at, report);
+            return self.operation(op, [left?, right?], e, report);
         }
         self.value(e, at, report)
             .map(|length| Tree::Value(length, e))
     }
 
-    /// Two lengths with a sign between them: a number, what rustc computes, or what each run does.
+    /// Two lengths with a sign between them: what rustc computes, or what each run does.
     fn operation<'e>(
         &self,
         op: LengthOp,
         parts: [Tree<'e>; 2],
         e: &'e Expr,
-        (origin, report): (Option<usize>, &mut Report),
+        report: &mut Report,
     ) -> Option<Tree<'e>> {
-        let number = |part: &Tree<'_>| match part {
-            Tree::Value(Length::Fixed(n), _) => Some(*n),
-            _ => None,
-        };
-        let constant = |part: &Tree<'_>| match part {
-            Tree::Value(length, _) => matches!(length, Length::Fixed(_) | Length::Constant(_)),
-            Tree::Op(..) => false,
-        };
-        let [a, b] = [number(&parts[0]), number(&parts[1])];
         // What is not known yet is not divided by 0.
-        let divides = matches!(op, LengthOp::Div | LengthOp::Rem);
-        let known = match (a, b) {
-            (Some(a), Some(b)) => op.apply(a, b).map(Some),
-            (None, Some(0)) if divides => {
-                let whole = source_text(e);
-                report.error_all(
-                    e,
-                    format!("`{whole}` divides by zero"),
-                    "a length is a number",
-                );
-                return None;
-            }
-            _ => Ok(None),
-        };
-        match known {
-            Ok(Some(n)) => Some(Tree::Value(Length::Fixed(n), e)),
-            Ok(None) if parts.iter().all(constant) => {
-                Some(Tree::Value(self.constant(e, origin), e))
-            }
-            Ok(None) => Some(Tree::Op(op, Box::new(parts))),
-            Err(why) => {
-                report.error_all(
-                    e,
-                    why,
-                    "lengths are computed in u32, and every step is checked",
-                );
-                None
-            }
+        let divides = matches!(op, LengthOp::Div | LengthOp::Rem | LengthOp::DivCeil);
+        if divides && parts[1].length() == Length::Fixed(0) {
+            let whole = source_text(e);
+            report.error_all(
+                e,
+                format!("`{whole}` divides by zero"),
+                "a length is a number",
+            );
+            return None;
         }
+        let constant =
+            |part: &Tree<'_>| matches!(part, Tree::Value(length, _) if length.is_constant());
+        let length = Length::of(op, parts[0].length(), parts[1].length());
+        let named = |part: &Tree<'_>| part.length().any(&|l| matches!(l, Length::Constant(_)));
+        Some(match &length {
+            Length::Fixed(_) if parts.iter().all(constant) => Tree::Value(length, e),
+            // rustc computes what has constants in it, and checks each step.
+            _ if parts.iter().all(constant) && parts.iter().any(named) => Tree::Value(length, e),
+            _ => Tree::Op(op, Box::new(parts)),
+        })
     }
 
     /// A word that is no field, and by its letters no constant.
@@ -508,7 +598,7 @@ impl Fields<'_> {
                 report.error_all(
                     e,
                     "this is not a length",
-                    "write `node`, `edge(graph)`, a literal, a u32 scalar of `Data` or a u32 constant, with `+`, `-`, `*`, `/`, `%` and brackets",
+                    "write `node`, `edge(graph)`, a literal, a u32 scalar of `Data` or a u32 constant, with `+`, `-`, `*`, `/`, `%`, `.div_ceil(..)` and brackets",
                 );
                 None
             }

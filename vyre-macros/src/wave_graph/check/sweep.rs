@@ -849,7 +849,7 @@ impl<'g> Fields<'g> {
                 Length::Fixed(n) => format!("{n} elements"),
                 Length::Scalar(s) => format!("`{}` elements", program.scalars[s.index()].name),
                 Length::Constant(c) => format!("`{c}` elements"),
-                Length::Computed(..) => match &b.field.kind {
+                Length::Sum(_) | Length::Computed(..) => match &b.field.kind {
                     FieldKind::Column {
                         per: Some(Per::Len(e)),
                         ..
