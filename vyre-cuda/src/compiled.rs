@@ -4,6 +4,11 @@
 //! made beside the runs ([`Modules`]): the megakernel's text with what the pass needs ([`Changes`]), which the driver
 //! compiles. Between two runs the session goes over to it. All tables and buffers stay as they are.
 //!
+//! A module counts in the budget of the runtime that has it made. Where the budget has no room, the modules that were
+//! not run for the longest time are unloaded, and their sessions go back to the interpreter; one that a call runs stays
+//! until the call ends. It is made anew once there is room for it without unloading another, so two passes do not take
+//! turns at the compiler.
+//!
 //! The driver keeps what it compiled in its own cache, by text, device and driver: 1 GiB by default, or 256 MiB on
 //! embedded platforms (`CUDA_CACHE_MAXSIZE`, in bytes, at most 4 GiB), in `~/.nv/ComputeCache` (`CUDA_CACHE_PATH`), from
 //! which it drops the oldest; `CUDA_CACHE_DISABLE=1` turns it off.
@@ -17,10 +22,13 @@ use crate::ptx::narrow::rounds;
 use crate::splice::{Changes, SpliceError, splice};
 use crate::tiers::{Modules, NotMade, Slot};
 use std::fmt;
-use std::sync::Arc;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::footprint::Allocation;
+use vyre_core::run::backend::{CodeRoom, GiveUp, Taken};
 use vyre_core::vir0::module::Program;
 
 /// About what the megakernel's own variables take of a CTA's shared memory.
@@ -30,17 +38,145 @@ const OWN_SHARED_BYTES: u32 = 20 * 1024;
 /// the end of a process waits for it.
 const MOST_LINES: usize = 20_000;
 
-/// The compiled passes of a device, by what decides their text and whether it may have any size.
-pub(crate) type Passes = Modules<(Changes, bool), Compiled>;
-/// The place of one of them.
-pub(crate) type Place = Arc<Slot<(Changes, bool), Compiled>>;
+/// Bytes of a module for each line of its text, at most: the megakernel's machine code has 13 to 19, with all its tables.
+/// The driver does not say what it takes.
+const LINE_BYTES: u64 = 20;
 
-/// A module of one pass, loaded.
+/// The compiled passes of a device.
+#[derive(Debug, Default)]
+pub(crate) struct Passes {
+    modules: Modules<Wanted, Compiled>,
+    /// By budget, what can go.
+    idle: Mutex<Vec<Arc<Idle>>>,
+    /// Calls that have begun to run a module.
+    calls: AtomicU64,
+}
+
+/// The place of one of them.
+pub(crate) type Place = Arc<Slot<Wanted, Compiled>>;
+
+/// What decides about a module: its text, whether that may have any size, and in which budget it counts.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Wanted {
+    pub(crate) changes: Changes,
+    pub(crate) any_size: bool,
+    pub(crate) room: Counted,
+}
+
+/// A budget, which is equal to itself alone; or none.
+#[derive(Clone, Debug)]
+pub(crate) struct Counted(pub(crate) Option<Arc<dyn CodeRoom>>);
+
+impl Counted {
+    fn address(&self) -> Option<*const ()> {
+        self.0.as_ref().map(|room| Arc::as_ptr(room).cast())
+    }
+}
+
+impl PartialEq for Counted {
+    fn eq(&self, other: &Counted) -> bool {
+        self.address() == other.address()
+    }
+}
+
+impl Eq for Counted {}
+
+impl Hash for Counted {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.address().hash(state);
+    }
+}
+
+/// A module of one pass. It is unloaded where the budget needs its room and no call runs it.
 #[derive(Debug)]
 pub(crate) struct Compiled {
-    pub(crate) module: Module,
+    loaded: Mutex<Option<Arc<Loaded>>>,
+    /// When the last call that runs it began, counted in calls.
+    used: AtomicU64,
+    /// What it counts as.
+    bytes: u64,
+    figures: Figures,
     lines: usize,
     took: Duration,
+}
+
+/// A module on the device. Whoever runs it has it until the call ends.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) module: Module,
+    /// Given back once the module is gone.
+    _taken: Option<Taken>,
+}
+
+/// The modules of a device that count in a budget, as far as no call runs them.
+#[derive(Debug)]
+struct Idle {
+    device: Weak<Device>,
+    room: Weak<dyn CodeRoom>,
+}
+
+impl GiveUp for Idle {
+    fn give_up(&self) -> bool {
+        let device = self.device.upgrade();
+        let counted = Counted(self.room.upgrade());
+        counted.0.is_some() && device.is_some_and(|d| d.passes().unload_oldest(&counted))
+    }
+}
+
+impl Passes {
+    /// The place where the module of a pass is, or will be.
+    pub(crate) fn ask(&self, device: &Arc<Device>, wanted: Wanted) -> Place {
+        self.modules.ask(wanted, compiles(device))
+    }
+
+    /// The same in the place of one whose module has gone, or had no room.
+    pub(crate) fn ask_anew(&self, device: &Arc<Device>, before: &Place) -> Place {
+        self.modules.ask_anew(before, compiles(device))
+    }
+
+    /// Modules that count in this budget may go from here on.
+    pub(crate) fn offer(&self, device: &Arc<Device>, room: &Arc<dyn CodeRoom>) {
+        let mut idle = lock(&self.idle);
+        idle.retain(|idle| idle.room.strong_count() > 0);
+        let room_of = Arc::downgrade(room);
+        if idle.iter().any(|idle| idle.room.ptr_eq(&room_of)) {
+            return;
+        }
+        let of = Arc::new(Idle {
+            device: Arc::downgrade(device),
+            room: room_of,
+        });
+        let offered: Weak<Idle> = Arc::downgrade(&of);
+        room.offer(offered);
+        idle.push(of);
+    }
+
+    /// Unloads the module of a budget that was not run for the longest time, of those that no call runs; false if there
+    /// is none.
+    fn unload_oldest(&self, room: &Counted) -> bool {
+        loop {
+            let places = self.modules.places();
+            let here = places.iter().filter(|place| place.key().room == *room);
+            let made = here.filter_map(|place| place.made()?.as_ref().ok());
+            let idle = made.filter(|compiled| compiled.is_idle());
+            let Some(oldest) = idle.min_by_key(|compiled| compiled.used.load(Relaxed)) else {
+                return false;
+            };
+            // If a call has begun meanwhile, another one is the oldest.
+            if oldest.unload() {
+                return true;
+            }
+        }
+    }
+}
+
+fn compiles(device: &Arc<Device>) -> impl Fn(&Wanted) -> Result<Compiled, NotMade> + use<> {
+    let device = Arc::clone(device);
+    move |wanted| Compiled::new(&device, wanted)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What the module of a pass has instead of the megakernel's own text.
@@ -92,26 +228,65 @@ fn allowed(lines: usize, any_size: bool) -> Result<(), NotMade> {
 }
 
 impl Compiled {
-    /// The place where the module of a pass is, or will be. `any_size`: however long the driver takes.
-    pub(crate) fn ask(device: &Arc<Device>, changes: Changes, any_size: bool) -> Place {
-        let compiling = Arc::clone(device);
-        let compile = move |key: &(Changes, bool)| Compiled::new(&compiling, key);
-        device.passes().ask((changes, any_size), compile)
-    }
-
-    /// Makes the text and has the driver compile it.
-    fn new(device: &Arc<Device>, key: &(Changes, bool)) -> Result<Compiled, NotMade> {
-        let (changes, any_size) = key;
+    /// Makes the text and has the driver compile it, if the budget has room for it.
+    fn new(device: &Arc<Device>, wanted: &Wanted) -> Result<Compiled, NotMade> {
         let started = Instant::now();
         let clusters = device.interpreter().room().clusters;
-        let text = text(changes, clusters).map_err(|e| e.to_string())?;
+        let text = text(&wanted.changes, clusters).map_err(|e| e.to_string())?;
         let lines = text.lines().count();
-        allowed(lines, *any_size)?;
+        allowed(lines, wanted.any_size)?;
+        let bytes = lines as u64 * LINE_BYTES;
+        let taken = match &wanted.room.0 {
+            Some(room) => Some(
+                Arc::clone(room)
+                    .take(bytes)
+                    .ok_or(NotMade::NoRoom { bytes })?,
+            ),
+            None => None,
+        };
+        let module = device.compile(&text).map_err(|e| e.to_string())?;
+        let figures = module.figures();
         Ok(Compiled {
-            module: device.compile(&text).map_err(|e| e.to_string())?,
+            loaded: Mutex::new(Some(Arc::new(Loaded {
+                module,
+                _taken: taken,
+            }))),
+            used: AtomicU64::new(device.passes().calls.load(Relaxed)),
+            bytes,
+            figures,
             lines,
             took: started.elapsed(),
         })
+    }
+
+    /// The module for a call that begins; `None` if it was unloaded.
+    pub(crate) fn run(&self, device: &Device) -> Option<Arc<Loaded>> {
+        let calls = &device.passes().calls;
+        self.used.store(calls.fetch_add(1, Relaxed) + 1, Relaxed);
+        lock(&self.loaded).clone()
+    }
+
+    /// Whether it is on the device.
+    pub(crate) fn is_loaded(&self) -> bool {
+        lock(&self.loaded).is_some()
+    }
+
+    /// What it takes of a budget.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether it is on the device, and no call runs it.
+    fn is_idle(&self) -> bool {
+        let loaded = lock(&self.loaded);
+        loaded.as_ref().is_some_and(|l| Arc::strong_count(l) == 1)
+    }
+
+    /// Unloads it, unless a call runs it or it is not there.
+    fn unload(&self) -> bool {
+        // Whoever begins a call asks for the lock first.
+        let gone = lock(&self.loaded).take_if(|l| Arc::strong_count(l) == 1);
+        gone.is_some()
     }
 }
 
@@ -121,7 +296,7 @@ impl fmt::Display for Compiled {
             registers,
             local_bytes,
             shared_bytes,
-        } = self.module.figures();
+        } = self.figures;
         write!(
             f,
             "compiled ({} lines of PTX in {:.2} s, {registers} registers, {local_bytes} bytes of local memory, \

@@ -108,12 +108,13 @@ pub struct Fake {
     lost: Arc<AtomicBool>,
 }
 
-/// Which call fails. A thread that has locked this does not lock [`State`].
+/// Which call fails, and what happens in one. A thread that has locked this does not lock [`State`].
 #[derive(Default)]
 struct Faults {
     calls: u64,
     fault: Option<(u64, Failure)>,
     failed: Option<&'static str>,
+    at_compile: Option<Box<dyn FnOnce() + Send>>,
 }
 
 /// What a stream is given.
@@ -259,6 +260,11 @@ impl Fake {
     /// nothing.
     pub fn at_launch(&self, act: impl FnOnce() + Send + 'static) {
         self.state().at_launch = Some(Box::new(act));
+    }
+
+    /// Does something while the compiler is at work the next time, for as long as it takes.
+    pub fn at_compile(&self, act: impl FnOnce() + Send + 'static) {
+        self.faults().at_compile = Some(Box::new(act));
     }
 
     /// Bytes of device memory, once all is done that streams were given.
@@ -631,6 +637,10 @@ impl Driver for Fake {
     }
 
     fn compile(&self, ptx: &str) -> Result<Module, DeviceError> {
+        let act = self.faults().at_compile.take();
+        if let Some(act) = act {
+            act();
+        }
         let mut state = self.call("cuLibraryLoadData")?;
         if !ptx.contains(".version") {
             violation("PTX is compiled that is none");

@@ -68,7 +68,7 @@ use vyre_core::plan::launch::Topology;
 use vyre_core::plan::session::Counters;
 use vyre_core::run::args::{Args, TopologyArgs, resolve_topologies};
 use vyre_core::run::backend::{
-    Executor, Followed, LaunchHint, Limits, Lock, Progress, Resident, runnable,
+    CodeRoom, Executor, Followed, LaunchHint, Limits, Lock, Progress, Resident, runnable,
 };
 use vyre_core::run::outcome::Outcome;
 use vyre_core::run::stop::Stop;
@@ -377,6 +377,10 @@ impl Executor for Megakernel {
 
     fn set_progress(&mut self, progress: Arc<Progress>) {
         self.launcher.progress = progress;
+    }
+
+    fn count_code(&mut self, room: &Arc<dyn CodeRoom>) {
+        self.launcher.pass.count_code(room);
     }
 
     fn set_stop(&mut self, stop: &Arc<Stop>) {

@@ -25,6 +25,9 @@ pub(crate) enum NotMade {
     /// Its text would take the driver too long.
     #[error("its module has {lines} lines of PTX; at most {most} are compiled beside runs")]
     TooLarge { lines: usize, most: usize },
+    /// It does not fit the budget beside what is in use.
+    #[error("its module takes {bytes} bytes, and the budget has less beside what is in use")]
+    NoRoom { bytes: u64 },
     #[error("{0}")]
     Failed(String),
 }
@@ -85,9 +88,28 @@ impl<K: Hash + Eq + Send + Sync + 'static, M: Send + Sync + 'static> Modules<K, 
         key: K,
         compile: impl Fn(&K) -> Result<M, NotMade> + Send + 'static,
     ) -> Arc<Slot<K, M>> {
+        self.ask_beside(None, Arc::new(key), compile)
+    }
+
+    /// The same in the place of one that is of no use any more, unless somebody has asked so before.
+    pub(crate) fn ask_anew(
+        &self,
+        before: &Arc<Slot<K, M>>,
+        compile: impl Fn(&K) -> Result<M, NotMade> + Send + 'static,
+    ) -> Arc<Slot<K, M>> {
+        self.ask_beside(Some(before), Arc::clone(&before.key), compile)
+    }
+
+    fn ask_beside(
+        &self,
+        before: Option<&Arc<Slot<K, M>>>,
+        key: Arc<K>,
+        compile: impl Fn(&K) -> Result<M, NotMade> + Send + 'static,
+    ) -> Arc<Slot<K, M>> {
         let mut state = lock(&self.state);
         let known = state.slots.get(&key).and_then(Weak::upgrade);
-        if let Some(slot) = known {
+        let is_before = |slot: &Arc<_>| before.is_some_and(|before| Arc::ptr_eq(before, slot));
+        if let Some(slot) = known.filter(|slot| !is_before(slot)) {
             return slot;
         }
         state.slots.retain(|_, slot| slot.strong_count() > 0);
@@ -107,18 +129,29 @@ impl<K: Hash + Eq + Send + Sync + 'static, M: Send + Sync + 'static> Modules<K, 
         }
         slot
     }
+
+    /// All places that somebody has.
+    pub(crate) fn places(&self) -> Vec<Arc<Slot<K, M>>> {
+        let state = lock(&self.state);
+        state.slots.values().filter_map(Weak::upgrade).collect()
+    }
 }
 
 impl<K, M> Slot<K, M> {
-    fn new(key: K) -> Slot<K, M> {
+    fn new(key: Arc<K>) -> Slot<K, M> {
         Slot {
-            key: Arc::new(key),
+            key,
             outcome: Arc::new(Outcome {
                 made: OnceLock::new(),
                 done: Mutex::new(false),
                 told: Condvar::new(),
             }),
         }
+    }
+
+    /// What decides the module's text.
+    pub(crate) fn key(&self) -> &K {
+        &self.key
     }
 
     /// The module, or why there is none; `None` while it is not known.
@@ -337,6 +370,33 @@ mod tests {
         let written = std::fs::read_to_string(&file).expect("the compiler ended");
         assert_eq!(written, "module 1");
         std::fs::remove_file(&file).expect("it was read");
+    }
+
+    #[test]
+    fn a_module_that_is_of_no_use_any_more_is_made_anew_once() {
+        let modules = Texts::default();
+        let compiled = Arc::new(AtomicU32::new(0));
+        let compile = || {
+            let compiled = Arc::clone(&compiled);
+            move |key: &u32| {
+                let nth = compiled.fetch_add(1, Relaxed);
+                Ok(format!("module {key}.{nth}"))
+            }
+        };
+        let before = modules.ask(1, compile());
+        assert_eq!(*before.wait(), Ok("module 1.0".to_owned()));
+        assert!(Arc::ptr_eq(&before, &modules.ask(1, compile())));
+        let anew = modules.ask_anew(&before, compile());
+        assert_eq!(*anew.wait(), Ok("module 1.1".to_owned()));
+        // Others that had it get the new one, too, and so does who asks for the first time.
+        for other in [
+            modules.ask_anew(&before, compile()),
+            modules.ask(1, compile()),
+        ] {
+            assert!(Arc::ptr_eq(&anew, &other));
+        }
+        assert_eq!(compiled.load(Relaxed), 2);
+        assert_eq!(modules.places().len(), 1);
     }
 
     #[test]

@@ -4,13 +4,15 @@ use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use vyre_core::run::backend::{Backend, GiveUp};
+use vyre_core::run::backend::{Backend, CodeRoom, GiveUp, Taken};
 
 /// Memory that sessions share.
 #[derive(Debug)]
 pub(crate) struct Budget {
     total_bytes: u64,
     used_bytes: AtomicU64,
+    /// Who has compiled code in it.
+    code: Mutex<Vec<Weak<dyn GiveUp>>>,
 }
 
 impl Budget {
@@ -18,12 +20,45 @@ impl Budget {
         Budget {
             total_bytes,
             used_bytes: AtomicU64::new(0),
+            code: Mutex::default(),
         }
     }
 
     /// All of it, and what is taken.
     pub(crate) fn bytes(&self) -> (u64, u64) {
         (self.total_bytes, self.used_bytes.load(Relaxed))
+    }
+
+    /// Has compiled code given back that no run uses: what was not run for the longest time. Whether there was some.
+    fn unload(&self) -> bool {
+        let code: Vec<_> = {
+            let code = self.code.lock().unwrap_or_else(PoisonError::into_inner);
+            code.iter().filter_map(Weak::upgrade).collect()
+        };
+        code.iter().any(|code| code.give_up())
+    }
+}
+
+impl CodeRoom for Budget {
+    fn take(self: Arc<Self>, bytes: u64) -> Option<Taken> {
+        let mut lease = Lease {
+            budget: Some(self),
+            spare: Weak::new(),
+            bytes: 0,
+        };
+        let taken = lease.take(bytes);
+        taken.then(|| Box::new(lease) as Taken)
+    }
+
+    fn has(&self, bytes: u64) -> bool {
+        let (total, used) = self.bytes();
+        bytes <= total.saturating_sub(used)
+    }
+
+    fn offer(&self, pieces: Weak<dyn GiveUp>) {
+        let mut code = self.code.lock().unwrap_or_else(PoisonError::into_inner);
+        code.retain(|kept| kept.strong_count() > 0);
+        code.push(pieces);
     }
 }
 
@@ -151,11 +186,20 @@ impl Lease {
         spare.is_some_and(|spare| spare.give_up())
     }
 
-    /// Makes it so large, if what the runtime keeps for later has to go for that; false, and no change of this, where
-    /// that is not enough.
+    /// Has compiled code given back that no run uses, where there is a budget to be kept to; whether there was some.
+    pub(crate) fn unload(&self) -> bool {
+        self.budget.as_ref().is_some_and(|budget| budget.unload())
+    }
+
+    /// Makes it so large, if what the runtime keeps for later and compiled code have to go for that; false, and no
+    /// change of this, where that is not enough.
     #[must_use]
     pub(crate) fn take(&mut self, bytes: u64) -> bool {
-        self.resize(bytes) || self.give_up() && self.resize(bytes)
+        let mut taken = self.resize(bytes) || self.give_up() && self.resize(bytes);
+        while !taken && self.unload() {
+            taken = self.resize(bytes);
+        }
+        taken
     }
 
     /// Makes it so large; false, and no change, where that is more than is available.

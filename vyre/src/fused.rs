@@ -81,7 +81,7 @@ impl One {
             native,
         };
         Ok(One {
-            executor: runtime.implementation().open(opening)?,
+            executor: runtime.open(opening)?,
             program,
             memory,
             runtime: runtime.clone(),
@@ -169,7 +169,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             let moved = |(id, column)| (fused.second_buffer(id), column);
             let mut both = first;
             both.columns.extend(second.columns.into_iter().map(moved));
-            let (planned, memory) = Memory::settle(fused_program, &both, runtime)?;
+            let (planned, memory) = Memory::settle(&fused_program, &both, runtime)?;
             taken = rows()?;
             both.columns.extend(slices(&taken.0));
             both.columns.extend(slices(&taken.1).map(moved));
@@ -181,8 +181,8 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             )?;
             (Arc::clone(&both.program), How::Together(Box::new(both)))
         } else {
-            let a = Memory::settle(fuse::named(&a), &first, runtime)?;
-            let b = Memory::settle(fuse::named(&b), &second, runtime)?;
+            let a = Memory::settle(&fuse::named(&a), &first, runtime)?;
+            let b = Memory::settle(&fuse::named(&b), &second, runtime)?;
             taken = rows()?;
             first.columns.extend(slices(&taken.0));
             second.columns.extend(slices(&taken.1));

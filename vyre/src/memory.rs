@@ -72,6 +72,46 @@ impl Memory {
         runtime: &Runtime,
         program: impl Fn() -> Result<Program, Error>,
     ) -> Result<(Planned, Memory), Error> {
+        loop {
+            let opened = Memory::open_beside::<P>(topology, runtime, &program);
+            let again = match &opened {
+                Ok((_, memory)) => Memory::unloads(runtime, Ok(memory)),
+                Err(Error::Run(e)) => Memory::unloads(runtime, Err(e)),
+                Err(_) => false,
+            };
+            if !again {
+                return opened;
+            }
+        }
+    }
+
+    /// Unloads compiled code that no run uses, where for its sake a pass shares memory or is refused; whether there was
+    /// some.
+    fn unloads(runtime: &Runtime, opened: Result<&Memory, &RunError>) -> bool {
+        let lease = runtime.lease();
+        let Some(left) = lease.available_bytes() else {
+            return false;
+        };
+        let is_short = match opened {
+            // What it has itself is not what it lacks.
+            Ok(memory) => {
+                let available = left.saturating_add(memory.lease.bytes());
+                let own = memory.pass_bytes.is_some_and(|own| own <= available);
+                memory.allocation == Allocation::Shared && !own
+            }
+            Err(RunError::Memory {
+                available_bytes, ..
+            }) => *available_bytes >= left,
+            Err(_) => false,
+        };
+        is_short && lease.unload()
+    }
+
+    fn open_beside<P: Pass>(
+        topology: &TopologyArgs<'_>,
+        runtime: &Runtime,
+        program: &impl Fn() -> Result<Program, Error>,
+    ) -> Result<(Planned, Memory), Error> {
         let lease = runtime.lease();
         // What is kept for later is given up first, so that it changes no plan.
         lease.give_up();
@@ -105,6 +145,20 @@ impl Memory {
 
     /// The plan of a program that is no pass's own, and the memory that it takes.
     pub(crate) fn settle(
+        program: &Program,
+        topology: &TopologyArgs<'_>,
+        runtime: &Runtime,
+    ) -> Result<(Planned, Memory), RunError> {
+        loop {
+            let settled = Memory::settle_beside(program.clone(), topology, runtime);
+            let of = settled.as_ref().map(|(_, memory)| memory);
+            if !Memory::unloads(runtime, of) {
+                return settled;
+            }
+        }
+    }
+
+    fn settle_beside(
         program: Program,
         topology: &TopologyArgs<'_>,
         runtime: &Runtime,
@@ -242,10 +296,19 @@ impl Memory {
 
     /// Takes what the sizes need. Before it is refused, what is kept for later goes.
     fn take(&mut self, program: &Program) -> Result<(), RunError> {
-        let taken = match self.take_available(program) {
+        let mut taken = match self.take_available(program) {
             Err(RunError::Memory { .. }) if self.lease.give_up() => self.take_available(program),
             taken => taken,
         };
+        // Then compiled code, where the pass's own budget is not what it does not fit.
+        while let Err(RunError::Memory { .. }) = taken {
+            let others = self.lease.available_bytes();
+            let own = self.pass_bytes.is_some_and(|pass| others >= Some(pass));
+            if own || !self.lease.unload() {
+                break;
+            }
+            taken = self.take_available(program);
+        }
         if taken.is_ok() {
             self.most_bytes = self.most_bytes.max(self.bytes_of(program, |_| true));
         }

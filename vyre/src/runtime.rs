@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use vyre_core::cpu::{Native, NativeThreads, Vir0, native};
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::thresholds::Thresholds;
-use vyre_core::run::backend::{Backend, runnable};
+use vyre_core::run::backend::{Backend, CodeRoom, Executor, Many, Opening, runnable};
 use vyre_core::run::clock::Clock;
 use vyre_core::run::stop::{All, Canceller};
 use vyre_core::vir0::module::Program;
@@ -260,7 +261,8 @@ impl Runtime {
     }
 
     /// This runtime with a budget of `bytes`, which its sessions and those of its clones share. A session or run
-    /// that needs more than the others leave is refused before anything is allocated. Several sides share the budget:
+    /// that needs more than the others leave is refused before anything is allocated. Compiled passes count, and go where
+    /// the memory is needed for something else. Several sides share the budget:
     /// another side is opened only where it leaves as much as it takes.
     pub fn with_memory(self, bytes: u64) -> Runtime {
         let budget = Some(Arc::new(Budget::new(bytes)));
@@ -418,7 +420,30 @@ impl Runtime {
         &*self.backend
     }
 
-    /// The budget, and how much of it sessions have taken, in bytes; `None` where no budget was set.
+    /// Opens an executor, whose compiled code counts in the budget.
+    pub(crate) fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Executor>, RunError> {
+        let mut executor = self.backend.open(opening)?;
+        if let Some(room) = self.room() {
+            executor.count_code(&room);
+        }
+        Ok(executor)
+    }
+
+    /// The same for several topologies.
+    pub(crate) fn open_many(&self, openings: Vec<Opening<'_>>) -> Result<Box<dyn Many>, RunError> {
+        let mut many = self.backend.open_many(openings)?;
+        if let Some(room) = self.room() {
+            many.count_code(&room);
+        }
+        Ok(many)
+    }
+
+    fn room(&self) -> Option<Arc<dyn CodeRoom>> {
+        let budget = Arc::clone(self.budget.as_ref()?);
+        Some(budget)
+    }
+
+    /// The budget, and how much of it sessions and compiled passes have taken, in bytes; `None` where no budget was set.
     pub fn memory(&self) -> Option<(u64, u64)> {
         let budget = self.budget.as_ref()?;
         Some(budget.bytes())

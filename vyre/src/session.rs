@@ -426,7 +426,7 @@ impl<P: Pass> Session<P> {
         topology.columns.extend(slices(&rows));
         if !(same && self.executor.update(&topology)?) {
             let program = planned.program;
-            let made = runtime.implementation().open(Opening {
+            let made = runtime.open(Opening {
                 program: Arc::clone(&program),
                 topology: &topology,
                 allocation: memory.allocation,

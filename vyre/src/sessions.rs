@@ -81,7 +81,7 @@ impl<P: Pass> Sessions<P> {
             native: Some(P::NATIVE),
         });
         let stops = Stops::new(runtime.all(), runtime.time_limit());
-        let mut resident = runtime.implementation().open_many(collected(openings)?)?;
+        let mut resident = runtime.open_many(collected(openings)?)?;
         resident.set_stop(&stops.stop);
         Ok(Sessions {
             resident,

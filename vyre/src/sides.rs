@@ -107,7 +107,7 @@ impl Parked {
     ) -> Result<Parked, Error> {
         let program = planned.program;
         Ok(Parked {
-            executor: runtime.implementation().open(Opening {
+            executor: runtime.open(Opening {
                 program: Arc::clone(&program),
                 topology,
                 allocation: memory.allocation,

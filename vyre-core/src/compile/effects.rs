@@ -971,17 +971,8 @@ impl<'b> Accesses<'b> {
                 }
                 _ => false,
             },
-            Stmt::ArrayFill { .. }
-            | Stmt::ArrayAssign { .. }
-            | Stmt::ArrayStore { .. }
-            | Stmt::Store { .. }
-            | Stmt::Eval(_)
-            | Stmt::PushItem { .. }
-            | Stmt::Loop { .. }
-            | Stmt::Break { .. }
-            | Stmt::Continue { .. }
-            | Stmt::Return
-            | Stmt::Assert { .. } => false,
+            // Of no other is it known.
+            _ => false,
         })
     }
 

@@ -550,49 +550,61 @@ pub struct Element<'e> {
     pub how: isa::Effect,
 }
 
+/// What is directly in a statement.
+#[derive(Clone, Copy, Default)]
+struct Children<'e> {
+    /// Its expressions, in evaluation order: a few, or a list.
+    few: [Option<&'e Expr>; 2],
+    list: &'e [Expr],
+    blocks: [&'e [Stmt]; 2],
+}
+
 impl Stmt {
-    /// The expressions that are directly part of the statement, in evaluation order, and the blocks inside it.
-    fn children(&self) -> (([Option<&Expr>; 2], &[Expr]), [&[Stmt]; 2]) {
-        let (one, two) = (
-            |x| (([Some(x), None], &[][..]), [&[][..]; 2]),
-            |x, y| (([Some(x), Some(y)], &[][..]), [&[][..]; 2]),
-        );
-        let none = ([None; 2], &[][..]);
+    fn children(&self) -> Children<'_> {
+        let none = Children::default();
+        let some = |few| Children { few, ..none };
         match self {
             Stmt::Assign(_, x)
             | Stmt::Eval(x)
             | Stmt::ArrayFill { value: x, .. }
             | Stmt::Push { value: x, .. }
             | Stmt::Reduce { value: x, .. }
-            | Stmt::Assert { cond: x, .. } => one(x),
+            | Stmt::Assert { cond: x, .. } => some([Some(x), None]),
             Stmt::ArrayStore { index, value, .. }
             | Stmt::Store { index, value, .. }
             | Stmt::AtomicStore { index, value, .. }
             | Stmt::CheckIndex {
                 index, len: value, ..
-            } => two(index, value),
-            Stmt::ArrayAssign { values, .. } | Stmt::PushItem { fields: values, .. } => {
-                (([None; 2], values), [&[]; 2])
-            }
+            } => some([Some(index), Some(value)]),
+            Stmt::ArrayAssign { values, .. } | Stmt::PushItem { fields: values, .. } => Children {
+                list: values,
+                ..none
+            },
             Stmt::If {
                 cond,
                 then,
                 otherwise,
-            } => (([Some(cond), None], &[]), [then, otherwise]),
-            Stmt::Loop { body, .. } => (none, [body, &[]]),
-            Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Return => (none, [&[]; 2]),
+            } => Children {
+                blocks: [then, otherwise],
+                ..some([Some(cond), None])
+            },
+            Stmt::Loop { body, .. } => Children {
+                blocks: [body, &[]],
+                ..none
+            },
+            Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Return => none,
         }
     }
 
     /// The expressions that are directly part of the statement, in evaluation order.
     pub fn operands(&self) -> impl Iterator<Item = &Expr> {
-        let (few, values) = self.children().0;
-        few.into_iter().flatten().chain(values)
+        let Children { few, list, .. } = self.children();
+        few.into_iter().flatten().chain(list)
     }
 
     /// The blocks inside the statement.
     pub fn blocks(&self) -> impl Iterator<Item = &[Stmt]> {
-        self.children().1.into_iter()
+        self.children().blocks.into_iter()
     }
 
     /// What it does itself, after what its operands do.

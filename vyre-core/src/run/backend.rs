@@ -20,7 +20,7 @@ use crate::vir0::module::{BufferId, Program, TopologyId};
 use crate::vir0::sizes::Sizes;
 use std::any::Any;
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Debug};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -217,6 +217,23 @@ pub trait GiveUp: Send + Sync {
     fn give_up(&self) -> bool;
 }
 
+/// A budget, as what is counted in it beside the memory of sessions sees it: compiled code.
+pub trait CodeRoom: Debug + Send + Sync {
+    /// Takes so many bytes until what it gives is dropped. Where there are not as many, what was [offered](CodeRoom::offer)
+    /// goes, piece by piece. `None`: that is not enough.
+    fn take(self: Arc<Self>, bytes: u64) -> Option<Taken>;
+
+    /// Whether so many bytes are free without anything going.
+    fn has(&self, bytes: u64) -> bool;
+
+    /// Tells of someone who has pieces in this budget that can go. [`GiveUp::give_up`] gives up one of them: that which
+    /// was not used for the longest time.
+    fn offer(&self, pieces: Weak<dyn GiveUp>);
+}
+
+/// Bytes of a [`CodeRoom`]; given back when it is dropped.
+pub type Taken = Box<dyn Any + Send + Sync>;
+
 /// One pass on many topologies.
 pub trait Many: Send {
     /// Runs queries on the topologies that they name, in order, or only the first few, at least one: the caller comes back
@@ -240,6 +257,9 @@ pub trait Many: Send {
     fn compile(&mut self) -> Result<bool, RunError> {
         Ok(false)
     }
+
+    /// As [`Executor::count_code`].
+    fn count_code(&mut self, _room: &Arc<dyn CodeRoom>) {}
 
     /// As [`Executor::set_stop`].
     fn set_stop(&mut self, _stop: &Arc<Stop>) {}
@@ -274,6 +294,10 @@ impl Many for Apart {
 
     fn counters(&self) -> Option<Counters> {
         counters_of(&self.0)
+    }
+
+    fn count_code(&mut self, room: &Arc<dyn CodeRoom>) {
+        self.0.iter_mut().for_each(|e| e.count_code(room));
     }
 
     fn set_stop(&mut self, stop: &Arc<Stop>) {
@@ -627,6 +651,10 @@ pub trait Executor: Send {
 
     /// Tells the progress of runs to come there, if the backend tells.
     fn set_progress(&mut self, _progress: Arc<Progress>) {}
+
+    /// The budget in which compiled code counts. Code for which there is no room is not made, and code that no run uses
+    /// may go when something else needs the room; then runs are interpreted. By default nothing is compiled.
+    fn count_code(&mut self, _room: &Arc<dyn CodeRoom>) {}
 
     /// What says from here on whether the call under way is to end. A backend that looks at it ends such a call within
     /// 100 ms with [`Stop::why`], and works afterwards; a batch gives what was done, and that error for the rest. The

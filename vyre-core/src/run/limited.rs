@@ -6,7 +6,7 @@ use crate::plan::footprint::{Allocation, FootprintError, footprint_on};
 use crate::plan::session::Counters;
 use crate::run::args::{Args, TopologyArgs};
 use crate::run::backend::{
-    Backend, Executor, Followed, Holder, LaunchHint, Limits as Follows, Opening, Progress,
+    Backend, CodeRoom, Executor, Followed, Holder, LaunchHint, Limits as Follows, Opening, Progress,
 };
 use crate::run::outcome::Outcome;
 use crate::run::stop::Stop;
@@ -211,6 +211,10 @@ impl Executor for Limited {
 
     fn set_progress(&mut self, progress: Arc<Progress>) {
         self.executor.set_progress(progress);
+    }
+
+    fn count_code(&mut self, room: &Arc<dyn CodeRoom>) {
+        self.executor.count_code(room);
     }
 
     fn set_stop(&mut self, stop: &Arc<Stop>) {

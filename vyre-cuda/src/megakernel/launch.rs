@@ -10,7 +10,7 @@
 //! Two launches are on their way at a time where there is something to gain ([`Batch`]). Each has a [`Flight`]: memory
 //! and events that nothing else uses until its results were taken.
 
-use super::pass::Pass;
+use super::pass::{Pass, Running};
 use crate::buffer::{Event, HostWords, Memory, Pinned, Ring, Timer};
 use crate::device::{Device, DeviceError};
 use crate::driver::Param;
@@ -50,11 +50,15 @@ const STOP: usize = 16;
 
 /// As long as it is there, a call that is stopped stops the launches that are on their way.
 #[must_use = "launches go on to their end when this is dropped"]
-pub(super) struct Armed(Option<Arc<Stop>>);
+pub(super) struct Armed {
+    stop: Option<Arc<Stop>>,
+    /// What its launches are of.
+    _running: Option<Arc<Running>>,
+}
 
 impl Drop for Armed {
     fn drop(&mut self) {
-        if let Some(stop) = &self.0 {
+        if let Some(stop) = &self.stop {
             stop.set_alarm(None);
         }
     }
@@ -144,16 +148,23 @@ impl Launcher {
     }
 
     /// A call of the session begins, which may be stopped. Nothing is on its way.
-    pub(super) fn arm(&self) -> Armed {
+    pub(super) fn arm(&mut self) -> Armed {
+        let _running = self.pass.begin();
         let Some(stop) = &self.stop else {
-            return Armed(None);
+            return Armed {
+                stop: None,
+                _running,
+            };
         };
         self.words.word(STOP).store(0, Ordering::SeqCst);
         let words = Arc::clone(&self.words);
         stop.set_alarm(Some(Box::new(move || {
             words.word(STOP).store(1, Ordering::SeqCst);
         })));
-        Armed(Some(Arc::clone(stop)))
+        Armed {
+            stop: Some(Arc::clone(stop)),
+            _running,
+        }
     }
 
     /// Goes on unless the call under way is to stop.
@@ -197,8 +208,7 @@ impl Launcher {
             if nth == 0 {
                 timer.start()?;
             }
-            let shared_bytes = pass.layout.shared_bytes;
-            let grid = pass.module().grid(work.ctas, shared_bytes, work.cluster);
+            let grid = pass.grid(work.ctas, work.cluster);
             let params = [Param::Address(work.image), Param::Address(work.batch)];
             // SAFETY: the arguments are a megakernel's. What image and batch name belongs to the session, which waits for
             // the launch before it takes another module; `work.ctas` CTAs are resident together, one a multiprocessor.

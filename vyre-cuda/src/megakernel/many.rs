@@ -29,6 +29,7 @@ use vyre_core::plan::launch::Route;
 use vyre_core::plan::session::Counters;
 use vyre_core::run;
 use vyre_core::run::args::{Args, TopologyArgs, resolve_topologies};
+use vyre_core::run::backend::CodeRoom;
 use vyre_core::run::outcome::Outcome;
 use vyre_core::run::stop::Stop;
 use vyre_core::vir0::module::Program;
@@ -288,6 +289,10 @@ impl run::backend::Many for Many {
 
     fn counters(&self) -> Option<Counters> {
         Some(self.launcher.counts)
+    }
+
+    fn count_code(&mut self, room: &Arc<dyn CodeRoom>) {
+        self.launcher.pass.count_code(room);
     }
 
     fn set_stop(&mut self, stop: &Arc<Stop>) {

@@ -2,17 +2,19 @@
 
 use super::record::Words;
 use crate::buffer::Memory;
-use crate::compiled::{Compiled, Place, changes};
+use crate::compiled::{Compiled, Counted, Loaded, Place, Wanted, changes};
 use crate::device::Device;
+use crate::driver::Grid;
 use crate::image::Layout;
 use crate::module::Module;
 use crate::ptx::described;
 use crate::tiers::NotMade;
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::launch::Route;
+use vyre_core::run::backend::CodeRoom;
 use vyre_core::vir0::find::overwritten;
 use vyre_core::vir0::module::{BufferId, Program};
 
@@ -34,13 +36,22 @@ pub(super) struct Pass {
     pub(super) most_steps: Option<u64>,
     /// Sweeps are to be timed.
     pub(super) time_waves: bool,
-    /// Where its own module is, or will be, once somebody wanted one for this layout.
+    /// The budget in which its own module counts.
+    room: Counted,
+    /// Where that module is, or will be, once somebody wanted one for this layout.
     place: Option<Place>,
+    /// The module while a call runs it.
+    running: Weak<Running>,
     /// What its bodies are like.
     bodies: String,
     /// Launches are to be of that module.
     takes_compiled: bool,
 }
+
+/// A module that a call runs. It stays on the device until the call lets go of it, which it does when nothing is on its
+/// way any more.
+#[derive(Debug)]
+pub(super) struct Running(Arc<Loaded>);
 
 impl Pass {
     /// A pass that the device interprets. `code` has the layout's words; `abort`: where the word is that
@@ -62,7 +73,9 @@ impl Pass {
             abort,
             most_steps: None,
             time_waves: false,
+            room: Counted(None),
             place: None,
+            running: Weak::new(),
             bodies: String::new(),
             takes_compiled: false,
         }
@@ -73,16 +86,35 @@ impl Pass {
         self.device.slots()
     }
 
-    /// What launches are of.
-    pub(super) fn module(&self) -> &Module {
-        let interpreter = || self.device.interpreter().module();
-        let compiled = self.compiled();
-        compiled.map_or_else(interpreter, |compiled| &compiled.module)
+    /// Its own module counts in this budget from here on. No launch is on its way.
+    pub(super) fn count_code(&mut self, room: &Arc<dyn CodeRoom>) {
+        self.device.passes().offer(&self.device, room);
+        self.room = Counted(Some(Arc::clone(room)));
+        (self.place, self.takes_compiled) = (None, false);
     }
 
-    /// Whether that is the pass's own module.
+    /// A call begins. What it gives is kept until nothing of the call is on its way; launches are of the pass's own
+    /// module meanwhile. `None`: they are interpreted.
+    pub(super) fn begin(&mut self) -> Option<Arc<Running>> {
+        let loaded = self.compiled().and_then(|c| c.run(&self.device));
+        let running = loaded.map(|loaded| Arc::new(Running(loaded)));
+        self.running = running.as_ref().map_or_else(Weak::new, Arc::downgrade);
+        running
+    }
+
+    /// A launch of the call that has begun.
+    pub(super) fn grid(&self, ctas: u32, cluster: u32) -> Grid {
+        let shared_bytes = self.layout.shared_bytes;
+        let grid = |module: &Module| module.grid(ctas, shared_bytes, cluster);
+        match self.running.upgrade() {
+            Some(running) => grid(&running.0.module),
+            None => grid(self.device.interpreter().module()),
+        }
+    }
+
+    /// Whether the call that has begun runs the pass's own module.
     pub(super) fn is_compiled(&self) -> bool {
-        self.compiled().is_some()
+        self.running.strong_count() > 0
     }
 
     /// How reports name it.
@@ -104,6 +136,10 @@ impl Pass {
                 Some("runs whose steps are counted are interpreted".to_owned())
             }
             (Route::Jit, Some(Some(Err(why)))) => Some(format!("not compiled: {why}")),
+            (Route::Jit, Some(Some(Ok(compiled)))) => Some(format!(
+                "its module was unloaded, because the budget needed its {} bytes",
+                compiled.bytes()
+            )),
             (Route::Jit, _) => Some("being compiled".to_owned()),
         };
         ("interpreted".into(), why)
@@ -112,7 +148,7 @@ impl Pass {
     /// Which narrow rounds the pass's own module leaves to the general way, and why.
     pub(super) fn general(&self) -> impl Iterator<Item = String> + '_ {
         let all = self.layout.general.iter();
-        all.filter(|_| self.is_compiled()).map(|(f, why)| {
+        all.filter(|_| self.compiled().is_some()).map(|(f, why)| {
             let name = &self.program.fixpoints[f.index()].name;
             let why = why.text(&self.program);
             format!("narrow rounds of `{name}` go the general way: {why}")
@@ -124,24 +160,51 @@ impl Pass {
     pub(super) fn take_route(&mut self, route: Route) {
         self.takes_compiled = match route {
             Route::Interpreter => false,
-            Route::Jit => matches!(self.place().made(), Some(Ok(_))),
+            Route::Jit => {
+                let place = Arc::clone(self.place());
+                if self.lacks(&place).is_some_and(|bytes| self.has_room(bytes)) {
+                    self.place = Some(self.device.passes().ask_anew(&self.device, &place));
+                }
+                matches!(self.place().made(), Some(Ok(compiled)) if compiled.is_loaded())
+            }
         };
+    }
+
+    /// Bytes of a module that the budget had no room for, or not any more.
+    fn lacks(&self, place: &Place) -> Option<u64> {
+        match place.made()? {
+            Ok(compiled) => (!compiled.is_loaded()).then_some(compiled.bytes()),
+            Err(NotMade::NoRoom { bytes }) => Some(*bytes),
+            Err(NotMade::TooLarge { .. } | NotMade::Failed(_)) => None,
+        }
+    }
+
+    /// Whether a module fits without another one going.
+    fn has_room(&self, bytes: u64) -> bool {
+        self.room.0.as_ref().is_none_or(|room| room.has(bytes))
     }
 
     /// Waits for the module, and takes it; false if it was taken already. No launch is on its way.
     pub(super) fn compile(&mut self) -> Result<bool, RunError> {
+        let before = self.compiled().is_some();
         let mut place = Arc::clone(self.place());
         // Who waits for it anyway may have one of any size.
         if let Err(NotMade::TooLarge { .. }) = place.wait() {
             place = self.ask(true);
-            self.place = Some(Arc::clone(&place));
         }
+        place.wait();
+        // There may be room for it now, or again.
+        if self.lacks(&place).is_some() {
+            place = self.device.passes().ask_anew(&self.device, &place);
+        }
+        self.place = Some(Arc::clone(&place));
         if let Err(why) = place.wait() {
             let pass = &self.program.name;
             let what = format!("`{pass}` could not be compiled: {why}");
             return Err(RunError::Backend(what));
         }
-        Ok(!std::mem::replace(&mut self.takes_compiled, true))
+        self.takes_compiled = true;
+        Ok(!before)
     }
 
     /// The next runs may take `most` steps. No launch is on its way. False where the device does not take the code that
@@ -174,10 +237,12 @@ impl Pass {
         self.place = None;
     }
 
+    /// The module that calls run which begin now.
     fn compiled(&self) -> Option<&Compiled> {
         let takes = self.takes_compiled && self.most_steps.is_none();
         let place = self.place.as_ref().filter(|_| takes)?;
-        place.made()?.as_ref().ok()
+        let made = place.made()?.as_ref().ok();
+        made.filter(|compiled| compiled.is_loaded())
     }
 
     fn place(&mut self) -> &Place {
@@ -190,7 +255,11 @@ impl Pass {
 
     fn ask(&self, any_size: bool) -> Place {
         let clusters = self.device.interpreter().room().clusters;
-        let changes = changes(&self.program, &self.layout, clusters);
-        Compiled::ask(&self.device, changes, any_size)
+        let wanted = Wanted {
+            changes: changes(&self.program, &self.layout, clusters),
+            any_size,
+            room: self.room.clone(),
+        };
+        self.device.passes().ask(&self.device, wanted)
     }
 }

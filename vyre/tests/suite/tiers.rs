@@ -1,8 +1,8 @@
 //! Compiled passes beside the interpreter: when a session goes over, and what it says. All of it runs on a device that is
 //! played, whose compiler makes nothing, too.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use vyre::core::plan::launch::Route;
 use vyre::cuda::fake::{Failure, Fake};
@@ -323,4 +323,205 @@ fn a_compiler_that_fails_is_a_reason_and_no_error_of_a_run() {
     drop(session);
     // The compiler's thread may have been the last to hold it.
     assert!(within_a_minute(|| modules() == before));
+}
+
+/// Bytes of a budget that are taken.
+fn used(runtime: &Runtime) -> u64 {
+    runtime.memory().expect("it has a budget").1
+}
+
+/// A played device, and a runtime of it with a budget.
+fn played(budget_bytes: u64) -> (Fake, Runtime) {
+    let played = Fake::default();
+    let runtime = Runtime::on(Arc::new(played.open().expect("nothing fails")));
+    (played, runtime.with_memory(budget_bytes))
+}
+
+fn three_waves_session(runtime: &Runtime, graph: &Csr) -> three_waves::Session {
+    three_waves::Session::new(runtime, graph).expect("fits")
+}
+
+/// What a search and three waves take on a graph, and then their modules, in bytes.
+fn sizes(graph: &Csr) -> ([u64; 2], [u64; 2]) {
+    let (_, runtime) = played(1 << 40);
+    let mut taken = vec![0];
+    let mut bfs = bfs::Session::new(&runtime, graph).expect("fits");
+    taken.push(used(&runtime));
+    let mut waves = three_waves_session(&runtime, graph);
+    taken.push(used(&runtime));
+    bfs.compile_now().expect("nothing fails");
+    taken.push(used(&runtime));
+    waves.compile_now().expect("nothing fails");
+    taken.push(used(&runtime));
+    // A second session of a pass has the module of the first.
+    let before = used(&runtime);
+    let mut second = bfs::Session::new(&runtime, graph).expect("fits");
+    second.compile_now().expect("it is there");
+    assert_eq!(used(&runtime) - before, taken[1]);
+    let of: Vec<u64> = taken.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    ([of[0], of[1]], [of[2], of[3]])
+}
+
+fn three_waves_route(session: &mut three_waves::Session) -> &'static str {
+    let run = three_waves::Run {
+        source: 0,
+        too_far: UNSEEN,
+    };
+    session.run(run).expect("runs").report.route
+}
+
+#[test]
+fn modules_count_in_the_budget_and_the_one_unused_longest_goes() {
+    let graph = chain(100);
+    let (sessions, modules) = sizes(&graph);
+    assert!(modules.iter().all(|&bytes| bytes > 10_000), "{modules:?}");
+    let all = sessions[0] + sessions[1] + modules[0] + modules[1];
+    // All fit, to the byte.
+    {
+        let (_, runtime) = played(all);
+        let mut search = bfs::Session::new(&runtime, &graph).expect("fits");
+        let mut waves = three_waves_session(&runtime, &graph);
+        search.compile_now().expect("fits");
+        waves.compile_now().expect("fits");
+        assert_eq!(runtime.memory(), Some((all, all)));
+    }
+    let (played, runtime) = played(all - 1);
+    let on_device = || played.held().modules;
+    let interpreter = on_device();
+    let mut search = hot_session(&runtime, &graph);
+    let mut waves = three_waves_session(&runtime, &graph);
+    search.compile_now().expect("fits");
+    assert_eq!(route_of(&mut search, &graph), "compiled");
+    let with_one = used(&runtime);
+    // The other's module takes the place of this one, which no run uses.
+    waves.compile_now().expect("there is room for one");
+    assert_eq!(on_device(), interpreter + 1);
+    assert_eq!(used(&runtime), with_one - modules[0] + modules[1]);
+    assert_eq!(three_waves_route(&mut waves), "compiled");
+    // Without room for both, the search goes back to the interpreter, and stays there.
+    search.set_route(RoutePolicy::Auto);
+    for _ in 0..3 {
+        assert_eq!(route_of(&mut search, &graph), "interpreted");
+    }
+    let last = search.decisions().last().expect("decided");
+    let note = format!(
+        "compiled code wanted: its module was unloaded, because the budget needed its {} bytes",
+        modules[0]
+    );
+    assert_eq!(last.followed.notes, [note]);
+    assert_eq!(three_waves_route(&mut waves), "compiled");
+    // Who waits for it gets it, and the other one goes.
+    search.compile_now().expect("there is room for one");
+    assert_eq!(route_of(&mut search, &graph), "compiled");
+    assert_eq!(on_device(), interpreter + 1);
+    assert_eq!(used(&runtime), with_one);
+    waves.compile_now().expect("there is room for one");
+    search.set_route(RoutePolicy::Auto);
+    drop(waves);
+    // The compiler's thread may have been the last to hold it. Then there is room, and runs ask for it.
+    assert!(within_a_minute(|| on_device() == interpreter));
+    let goes_over = within_a_minute(|| route_of(&mut search, &graph) == "compiled");
+    assert!(goes_over, "there is room again");
+    drop(search);
+    assert!(within_a_minute(|| on_device() == interpreter));
+    assert_eq!(used(&runtime), 0);
+}
+
+#[test]
+fn a_session_takes_the_place_of_a_module_but_of_none_that_runs() {
+    let graph = chain(100);
+    let (sessions, modules) = sizes(&graph);
+    let (played, runtime) = played(sessions[0] + sessions[1] + modules[0]);
+    let on_device = || played.held().modules;
+    let interpreter = on_device();
+    let mut search = hot_session(&runtime, &graph);
+    search.compile_now().expect("fits");
+    assert_eq!(route_of(&mut search, &graph), "compiled");
+    // It leaves less than this one needs: as long as a run has the module, there is no room.
+    let taking = |bytes: u64| chain((100 * bytes / sessions[1]) as u32);
+    let large = taking(sessions[1] + modules[0] / 2);
+    let open = {
+        let runtime = runtime.clone();
+        move |large: &Csr| three_waves::Session::new(&runtime, large).map(drop)
+    };
+    {
+        let (open, large) = (open.clone(), large.clone());
+        played.at_launch(move || {
+            let refused = open(&large).expect_err("a run has the module");
+            assert!(matches!(
+                refused,
+                vyre::Error::Run(vyre::RunError::Memory { .. })
+            ));
+        });
+    }
+    assert_eq!(route_of(&mut search, &graph), "compiled");
+    assert_eq!(on_device(), interpreter + 1);
+    open(&large).expect("it fits without the module");
+    assert_eq!(on_device(), interpreter);
+    // One that fits nowhere costs no module.
+    let goes_over = within_a_minute(|| route_of(&mut search, &graph) == "compiled");
+    assert!(goes_over, "there is room again");
+    open(&taking(sessions[1] + 2 * modules[0])).expect_err("it does not fit at all");
+}
+
+#[test]
+fn a_module_that_does_not_fit_is_a_reason_and_no_error_of_a_run() {
+    let graph = chain(100);
+    let (sessions, modules) = sizes(&graph);
+    let (played, runtime) = played(sessions[0] + modules[0] - 1);
+    let interpreter = played.held().modules;
+    let mut session = hot_session(&runtime, &graph);
+    let why = format!(
+        "its module takes {} bytes, and the budget has less beside what is in use",
+        modules[0]
+    );
+    let refused = session.compile_now().expect_err("it does not fit");
+    let says = format!("`bfs` could not be compiled: {why}");
+    assert!(refused.to_string().contains(&says), "{refused}");
+    for _ in 0..3 {
+        assert_eq!(route_of(&mut session, &graph), "interpreted");
+    }
+    let explained = session.explain().to_string();
+    let note = format!("compiled code wanted: not compiled: {why}");
+    assert!(explained.contains(&note), "{explained}");
+    assert_eq!(played.held().modules, interpreter);
+}
+
+/// Counted in runs: while the compiler is at work, as many go on as are asked for, and sessions are opened and dropped.
+#[test]
+fn no_run_and_no_drop_waits_for_the_compiler() {
+    let played = Fake::default();
+    let runtime = Runtime::on(Arc::new(played.open().expect("nothing fails")));
+    let interpreter = played.held().modules;
+    let graph = chain(100);
+    let (begins, began) = mpsc::channel();
+    let (go_on, may_go_on) = mpsc::channel::<()>();
+    played.at_compile(move || {
+        begins.send(()).expect("the test listens");
+        // Ends with the test, if that fails.
+        let _told = may_go_on.recv();
+    });
+    let mut session = hot_session(&runtime, &graph);
+    for _ in 0..2 {
+        assert_eq!(route_of(&mut session, &graph), "interpreted");
+    }
+    began.recv().expect("the compiler is at work");
+    for _ in 0..10 {
+        assert_eq!(route_of(&mut session, &graph), "interpreted");
+        let mut other = hot_session(&runtime, &graph);
+        assert_eq!(route_of(&mut other, &graph), "interpreted");
+        assert_eq!(route_of(&mut other, &graph), "interpreted");
+    }
+    let last = session.decisions().last().expect("decided");
+    assert_eq!(
+        last.followed.notes,
+        ["compiled code wanted: being compiled"]
+    );
+    // The module is nobody's any more when it is there.
+    drop(session);
+    assert_eq!(played.held().modules, interpreter);
+    go_on.send(()).expect("the compiler waits");
+    let mut other = hot_session(&runtime, &graph);
+    other.compile_now().expect("nothing fails");
+    assert!(within_a_minute(|| played.held().modules == interpreter + 1));
 }

@@ -10,7 +10,7 @@
 use super::value::{MAX_SELECT_WORDS, negates_freely, sized, speculation_words};
 use super::words::{Builder, Counts, Loop, Place, is_wide};
 use super::{Arg, ArrayEffect, Code, LowerError};
-use crate::compile::ir::{ArrayId, Body, Expr, LocalId, Stmt, UnaryOp};
+use crate::compile::ir::{ArrayId, Body, Effect, Expr, LocalId, Stmt, UnaryOp};
 use crate::vir0::isa::Op;
 use crate::vir0::module::SiteId;
 use crate::vir0::scalar::Scalar;
@@ -660,24 +660,11 @@ fn runs_once(body: &[Stmt]) -> bool {
         };
     }
     match last {
-        Stmt::Break { depth: 0 } => true,
-        Stmt::Break { .. } | Stmt::Continue { .. } => no_jump(last),
-        Stmt::Return => true,
+        Stmt::Break { depth: 0 } | Stmt::Return => true,
         Stmt::If {
             then, otherwise, ..
         } => runs_once(then) && runs_once(otherwise),
-        Stmt::Assign(..)
-        | Stmt::ArrayFill { .. }
-        | Stmt::ArrayAssign { .. }
-        | Stmt::ArrayStore { .. }
-        | Stmt::Store { .. }
-        | Stmt::AtomicStore { .. }
-        | Stmt::Eval(_)
-        | Stmt::Push { .. }
-        | Stmt::PushItem { .. }
-        | Stmt::Reduce { .. }
-        | Stmt::Loop { .. }
-        | Stmt::Assert { .. }
-        | Stmt::CheckIndex { .. } => false,
+        // To a loop around this one, or to its next turn.
+        other => other.effect() == Effect::Jump && no_jump(other),
     }
 }
