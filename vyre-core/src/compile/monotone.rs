@@ -266,6 +266,8 @@ struct Context {
     asked: Option<usize>,
     /// Guards around that are not fixed.
     loose: usize,
+    /// What the innermost of these asks about.
+    place: Option<SiteId>,
     /// Statements here are those of the body: what follows a `return` is all that follows.
     top: bool,
 }
@@ -523,6 +525,8 @@ struct Walk<'s, 'p, 'b> {
     skips: Vec<Skip<'b>>,
     rows: Vec<Row<'b>>,
     loops: Vec<Turns<'b>>,
+    /// For messages: an access that each local's value was made of.
+    places: Vec<Option<SiteId>>,
     /// Statements that may still be looked at: loops in loops are gone through again and again.
     patience: u32,
 }

@@ -51,6 +51,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             skips: Vec::new(),
             rows: Vec::new(),
             loops: Vec::new(),
+            places: vec![None; body.locals.len()],
             patience: PATIENCE,
         })
     }
@@ -68,6 +69,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             gate: Gate::Monotone,
             asked: None,
             loose: 0,
+            place: None,
             top: true,
         };
         if let Some(end) = self.block(&body.block, context, state)? {
@@ -146,7 +148,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
     ) -> Result<Option<State<'b>>, Reason> {
         self.patience = self.patience.saturating_sub(1);
         if self.patience == 0 {
-            return self.refuse(Why::NotMonotone, None, None);
+            return self.refuse(Why::NotMonotone, None, context.place);
         }
         let to = &mut state;
         match stmt {
@@ -203,7 +205,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             Stmt::Break { depth } | Stmt::Continue { depth } => {
                 let at = self.loops.len().checked_sub(1 + *depth as usize);
                 let Some(at) = at.filter(|&at| self.loops[at].loose == context.loose) else {
-                    return self.refuse(Why::NotMonotone, None, None);
+                    return self.refuse(Why::NotMonotone, None, context.place);
                 };
                 for at in 0..state.values.len() {
                     state.values[at] = self.plain(state.values[at]);
@@ -230,7 +232,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             }
             Stmt::Return => {
                 if context.loose > 0 {
-                    return self.refuse(Why::NotMonotone, None, None);
+                    return self.refuse(Why::NotMonotone, None, context.place);
                 }
                 self.leave(&state);
                 return Ok(None);
@@ -257,8 +259,10 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         context: Context,
         state: &mut State<'b>,
     ) -> Result<(), Reason> {
+        let place = self.place(e).or(context.place);
+        self.places[local.0 as usize] = place.or(self.places[local.0 as usize]);
         if self.item.contains(&local) {
-            return self.refuse(Why::NotMonotone, None, None);
+            return self.refuse(Why::NotMonotone, None, place);
         }
         // A guard is about the element that it named.
         let asked = context.asked.is_some_and(|s| self.skips[s].mentions(local));
@@ -270,7 +274,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             Gate::Monotone | Gate::Would(_) | Gate::Closed => false,
         };
         if asked || changed {
-            return self.refuse(Why::NotMonotone, None, None);
+            return self.refuse(Why::NotMonotone, None, place);
         }
         let elsewhere: Vec<usize> = state
             .pending
@@ -442,9 +446,11 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         mut state: State<'b>,
     ) -> Result<Option<State<'b>>, Reason> {
         let value = self.eval(cond, context, &mut state)?;
+        let place = self.place(cond).or(context.place);
         let loosely = |gate| Context {
             gate,
             loose: context.loose + 1,
+            place,
             top: false,
             ..context
         };
@@ -737,7 +743,8 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             return Ok(());
         }
         if !told || !owned || self.tone(said) != Tone::Fixed {
-            return self.refuse(Why::Notice, resource, None);
+            let place = self.place(value).or(context.place);
+            return self.refuse(Why::Notice, resource, place);
         }
         let raises = match (op, value) {
             (ReduceOp::Sum, Expr::Literal(_, bits)) => *bits == 1,

@@ -14,6 +14,23 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         }
     }
 
+    /// For messages: where a value comes from that the fixpoint writes.
+    pub(super) fn place(&self, e: &Expr) -> Option<SiteId> {
+        let own = match e {
+            Expr::Local(l) => self.places[l.0 as usize],
+            Expr::Load { buffer, site, .. }
+            | Expr::AtomicLoad { buffer, site, .. }
+            | Expr::Atomic { buffer, site, .. } => {
+                let written = self.shared.directions.contains_key(buffer);
+                written.then_some(*site)
+            }
+            _ => None,
+        };
+        let mut found = own;
+        e.each_operand(&mut |x| found = found.or_else(|| self.place(x)));
+        found
+    }
+
     /// How `cond ? yes : no` of bools moves where the condition does: one of the two has to imply the other, as a
     /// constant does or is implied, or what is `known` to.
     pub(super) fn chosen(
