@@ -77,7 +77,8 @@ fn show(p: &Program, f: &mut String) -> fmt::Result {
     };
     writeln!(f, "pass {} ({}: {means})", p.manifest.id, class(p))?;
     if !p.manifest.title.is_empty() {
-        writeln!(f, "  {}", p.manifest.title)?;
+        // As a comment, so that it does not read as a reason for the class.
+        writeln!(f, "  /// {}", p.manifest.title)?;
     }
     show_agreement(p, f)?;
     let sizes = Symbolic::of(p);
