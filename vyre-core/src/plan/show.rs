@@ -128,9 +128,22 @@ pub fn loops_text(p: &Program) -> String {
         let kernel = &p.kernels[wave.kernel.index()];
         for found in loops(p, kernel) {
             let site = found.site(p, kernel).map_or(String::new(), Site::to_string);
-            table.row(["  loop", &wave.name, &site, &found.said(p)]);
+            let said = found.said(p);
+            match lines.iter_mut().find(|l| l.0 == site && l.1 == said) {
+                Some(same) if !site.is_empty() => same.2 += 1,
+                _ => lines.push((site, said, 1)),
+            }
+        }
+        for (site, said, copies) in lines {
+            let said = match copies {
+                1 => said,
+                n => format!("{said} ({n} times)"),
+            };
+            table.row(["  loop", &wave.name, &site, &said]);
         }
     }
+        // A function with a loop is there once for each of its calls.
+        let mut lines: Vec<(String, String, usize)> = Vec::new();
     let mut text = String::new();
     if !table.rows.is_empty() {
         text.push_str("loops\n");
