@@ -41,6 +41,11 @@ impl Plan {
             .expect("the macro verified the program it emitted")
     }
 
+    /// How far runs agree, as the plan's first line says it: `same bits`, `same result` or `open result`.
+    pub fn class(&self) -> &'static str {
+        class(&self.program())
+    }
+
     /// What measurements of this pass are bound to: the columns `program_hash` and `constants_hash` of an evidence
     /// file. `None` for a program that no macro made.
     pub fn fingerprint(&self) -> Option<Fingerprint> {
@@ -126,6 +131,8 @@ pub fn loops_text(p: &Program) -> String {
     let mut table = Table::default();
     for wave in &p.waves {
         let kernel = &p.kernels[wave.kernel.index()];
+        // A function with a loop is there once for each of its calls.
+        let mut lines: Vec<(String, String, usize)> = Vec::new();
         for found in loops(p, kernel) {
             let site = found.site(p, kernel).map_or(String::new(), Site::to_string);
             let said = found.said(p);
@@ -142,8 +149,6 @@ pub fn loops_text(p: &Program) -> String {
             table.row(["  loop", &wave.name, &site, &said]);
         }
     }
-        // A function with a loop is there once for each of its calls.
-        let mut lines: Vec<(String, String, usize)> = Vec::new();
     let mut text = String::new();
     if !table.rows.is_empty() {
         text.push_str("loops\n");
@@ -212,25 +217,6 @@ fn show_agreement(p: &Program, f: &mut String) -> fmt::Result {
     }
 }
 
-/// Of a pass whose result is open, a line that says of each result that is not proven whether it is claimed; nothing of
-/// other passes. Where a session is `alone` with one side, also what that would cost with several.
-pub fn results_text(p: &Program, alone: bool) -> String {
-    let Agreement::Open(_) = p.agreement else {
-        return String::new();
-    };
-    let given = results(p).into_iter();
-    let not_proven = given.filter(|given| given.standing != Standing::Proven);
-    let each: Vec<String> = not_proven
-        .map(|given| format!("{} {}", given.name, given.standing))
-        .collect();
-    let mut text = format!("result    {}", class(p));
-    if !each.is_empty() {
-        text += &format!(": {}", each.join(", "));
-    }
-    text.push('\n');
-    if let (Some(open), true) = (unsettled(p), alone) {
-        text += &format!("          {}\n", open.cost());
-    }
 /// The reasons, where an update that would be proven alone stands behind what ends the proof in another field.
 fn blamed<'r>(p: &Program, reasons: &'r [Reason]) -> Vec<&'r Reason> {
     let fixpoint = |r: &Reason| p.waves[r.wave.index()].fixpoint;
@@ -266,6 +252,25 @@ fn extreme(p: &Program, fixpoint: FixpointId) -> &'static str {
     }
 }
 
+/// Of a pass whose result is open, a line that says of each result that is not proven whether it is claimed; nothing of
+/// other passes. Where a session is `alone` with one side, also what that would cost with several.
+pub fn results_text(p: &Program, alone: bool) -> String {
+    let Agreement::Open(_) = p.agreement else {
+        return String::new();
+    };
+    let given = results(p).into_iter();
+    let not_proven = given.filter(|given| given.standing != Standing::Proven);
+    let each: Vec<String> = not_proven
+        .map(|given| format!("{} {}", given.name, given.standing))
+        .collect();
+    let mut text = format!("result    {}", class(p));
+    if !each.is_empty() {
+        text += &format!(": {}", each.join(", "));
+    }
+    text.push('\n');
+    if let (Some(open), true) = (unsettled(p), alone) {
+        text += &format!("          {}\n", open.cost());
+    }
     text
 }
 
