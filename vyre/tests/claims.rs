@@ -102,7 +102,10 @@ fn results_are_proven_claimed_or_open_one_by_one() {
     let two = twice::PLAN.to_string();
     assert!(
         two.contains("  away, copy, steps_changed and again_changed may differ, so ")
-            && two.contains(" or claims, `#[pass(same_result(away = \"why\"))]`, let it change\n"),
+            && two.contains(
+                " or claims, `#[pass(same_result(away = \"why\", copy = \"why\", steps_changed = \"why\", \
+                 again_changed = \"why\"))]`, let it change\n"
+            ),
         "{two}"
     );
     assert!(

@@ -15,6 +15,10 @@
 //!   if at all.
 //! - What guards it is fixed, or turns from false to true only; or it is the question whether the update would change
 //!   what was loaded, which leaves out only what changes nothing.
+//! - A choice `c ? a : b` of bools moves with `c`, `a` and `b` where `a` implies `b` or `b` implies `a`, as they do
+//!   where one is a constant: then it is `c & a`, `c | b`, or the same of `!c`. So `a && b`, `a || b` and `if c { any = true; }` are what `&`, `|` and `|=` are. A load
+//!   that was left out could have given anything, so it is as good as made; a check that was left out is not, and has to
+//!   be one that cannot fail.
 //! - Nothing else is written: no list, no store. A reduction that its rounds reset may be, where an update changed
 //!   something, and a flag may be told whether it did.
 //! - A sweep of a frontier evaluates *active* nodes only: those that lay in it, and those whose element changed. That
@@ -114,6 +118,8 @@ impl Tone {
 enum Value {
     /// The literal `false`.
     False,
+    /// The literal `true`.
+    True,
     Moves(Tone),
     /// What a load of a buffer gave that the fixpoint writes.
     Seen(usize),
@@ -134,6 +140,13 @@ enum Value {
         /// How the answer moves.
         tone: Tone,
     },
+}
+
+/// Of the values of two branches: which one is true wherever the other one is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Implies {
+    Yes,
+    No,
 }
 
 /// A load of a buffer that the fixpoint writes.
@@ -253,6 +266,8 @@ struct Context {
     asked: Option<usize>,
     /// Guards around that are not fixed.
     loose: usize,
+    /// What the innermost of these asks about.
+    place: Option<SiteId>,
     /// Statements here are those of the body: what follows a `return` is all that follows.
     top: bool,
 }
@@ -488,6 +503,8 @@ struct Walk<'s, 'p, 'b> {
     skips: Vec<Skip<'b>>,
     rows: Vec<Row<'b>>,
     loops: Vec<Turns<'b>>,
+    /// For messages: an access that each local's value was made of.
+    places: Vec<Option<SiteId>>,
     /// Statements that may still be looked at: loops in loops are gone through again and again.
     patience: u32,
 }
@@ -657,6 +674,25 @@ fn node_of_word<'a>(index: &'a Expr, state: &State<'a>) -> Option<&'a Expr> {
 
 fn mentions(e: &Expr, local: LocalId) -> bool {
     matches!(e, Expr::Local(l) if *l == local) || e.operands().any(|x| mentions(x, local))
+}
+
+/// The locals and the arrays that a block assigns.
+fn all_assigned(block: &[Stmt]) -> (BTreeSet<LocalId>, BTreeSet<u32>) {
+    let (mut locals, mut arrays) = (BTreeSet::new(), BTreeSet::new());
+    assigned_in(block, &mut locals, &mut arrays);
+    (locals, arrays)
+}
+
+/// Whether a block assigns nothing else than this bool to a local.
+fn sets_to(block: &[Stmt], local: LocalId, bit: u64) -> bool {
+    block.iter().all(|stmt| {
+        let mut all = match stmt {
+            Stmt::Assign(l, e) if *l == local => *e == Expr::Literal(Scalar::Bool, bit),
+            _ => true,
+        };
+        stmt.each_block(&mut |b| all = all && sets_to(b, local, bit));
+        all
+    })
 }
 
 fn assigned_in(block: &[Stmt], locals: &mut BTreeSet<LocalId>, arrays: &mut BTreeSet<u32>) {

@@ -9,11 +9,12 @@ use crate::plan::{check, device, pull, shaders};
 use crate::vir0::disasm::class;
 use crate::vir0::find::loops;
 use crate::vir0::fingerprint::Fingerprint;
+use crate::vir0::isa::Op;
 use crate::vir0::length::{Length, LengthOp, Term};
 use crate::vir0::module::{
     Access, Agreement, BufferId, Domain, Extent, FixpointId, Frontier, FrontierId, LengthId,
     MAX_ROUNDS, Mode, Parts, Program, Proviso, Reason, ReduceOp, Resource, Role, ScalarId,
-    ScalarParam, Step, TopologyId, UpdateOp, Wave, WaveId, Width, row_words,
+    ScalarParam, Step, TopologyId, UpdateOp, Wave, WaveId, Why, Width, row_words,
 };
 use crate::vir0::results::{Standing, results, unsettled};
 use crate::vir0::scalar::Scalar;
@@ -38,6 +39,11 @@ impl Plan {
         self.parts
             .program()
             .expect("the macro verified the program it emitted")
+    }
+
+    /// How far runs agree, as the plan's first line says it: `same bits`, `same result` or `open result`.
+    pub fn class(&self) -> &'static str {
+        class(&self.program())
     }
 
     /// What measurements of this pass are bound to: the columns `program_hash` and `constants_hash` of an evidence
@@ -76,7 +82,8 @@ fn show(p: &Program, f: &mut String) -> fmt::Result {
     };
     writeln!(f, "pass {} ({}: {means})", p.manifest.id, class(p))?;
     if !p.manifest.title.is_empty() {
-        writeln!(f, "  {}", p.manifest.title)?;
+        // As a comment, so that it does not read as a reason for the class.
+        writeln!(f, "  /// {}", p.manifest.title)?;
     }
     show_agreement(p, f)?;
     let sizes = Symbolic::of(p);
@@ -124,9 +131,22 @@ pub fn loops_text(p: &Program) -> String {
     let mut table = Table::default();
     for wave in &p.waves {
         let kernel = &p.kernels[wave.kernel.index()];
+        // A function with a loop is there once for each of its calls.
+        let mut lines: Vec<(String, String, usize)> = Vec::new();
         for found in loops(p, kernel) {
             let site = found.site(p, kernel).map_or(String::new(), Site::to_string);
-            table.row(["  loop", &wave.name, &site, &found.said(p)]);
+            let said = found.said(p);
+            match lines.iter_mut().find(|l| l.0 == site && l.1 == said) {
+                Some(same) if !site.is_empty() => same.2 += 1,
+                _ => lines.push((site, said, 1)),
+            }
+        }
+        for (site, said, copies) in lines {
+            let said = match copies {
+                1 => said,
+                n => format!("{said} ({n} times)"),
+            };
+            table.row(["  loop", &wave.name, &site, &said]);
         }
     }
     let mut text = String::new();
@@ -147,7 +167,11 @@ fn show_agreement(p: &Program, f: &mut String) -> fmt::Result {
         Agreement::Result(fixpoints) => {
             for least in fixpoints {
                 let name = &p.fixpoints[least.fixpoint.index()].name;
-                write!(f, "  {name} ends in the least fixpoint of monotone updates")?;
+                let extreme = extreme(p, least.fixpoint);
+                write!(
+                    f,
+                    "  {name} ends in the {extreme} fixpoint of monotone updates"
+                )?;
                 let mut before = " as long as";
                 for proviso in &least.provisos {
                     match *proviso {
@@ -177,7 +201,7 @@ fn show_agreement(p: &Program, f: &mut String) -> fmt::Result {
             Ok(())
         }
         Agreement::Open(reasons) => {
-            for reason in reasons {
+            for reason in blamed(p, reasons) {
                 writeln!(f, "  {}", because(p, reason))?;
             }
             for given in results(p) {
@@ -190,6 +214,41 @@ fn show_agreement(p: &Program, f: &mut String) -> fmt::Result {
                 None => Ok(()),
             }
         }
+    }
+}
+
+/// The reasons, where an update that would be proven alone stands behind what ends the proof in another field.
+fn blamed<'r>(p: &Program, reasons: &'r [Reason]) -> Vec<&'r Reason> {
+    let fixpoint = |r: &Reason| p.waves[r.wave.index()].fixpoint;
+    let mut all: Vec<&Reason> = reasons.iter().collect();
+    for at in 1..all.len() {
+        let (update, other) = (all[at - 1], all[at]);
+        let elsewhere = other.resource.is_some() && other.resource != update.resource;
+        if (update.why, other.why) == (Why::OldValue, Why::NotMonotone)
+            && elsewhere
+            && fixpoint(update) == fixpoint(other)
+        {
+            all.swap(at - 1, at);
+        }
+    }
+    all
+}
+
+/// Which fixpoint it is in the order of the values: the greatest one where rows of bits only lose bits. A minimum goes
+/// down too, but is commonly said to end in the least solution.
+fn extreme(p: &Program, fixpoint: FixpointId) -> &'static str {
+    let inside = p.waves.iter().filter(|w| w.fixpoint == Some(fixpoint));
+    let all = inside.flat_map(|w| &p.kernels[w.kernel.index()].code);
+    let ands = [Op::AtomAnd32 as u8, Op::AtomAnd64 as u8];
+    let others = Op::AtomMinU32 as u8..=Op::AtomOr64 as u8;
+    let (mut shrinks, mut moves) = (false, false);
+    all.for_each(|word| {
+        shrinks |= ands.contains(&word.op);
+        moves |= others.contains(&word.op) && !ands.contains(&word.op);
+    });
+    match (shrinks, moves) {
+        (true, false) => "greatest",
+        _ => "least",
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::dsl::columns::Column;
 use crate::dsl::error::RunError;
+use crate::plan::show::Plan;
 use crate::run::args::{Args, TopologyArgs};
 use crate::run::backend::OpenNative;
 use crate::run::outcome::Outcome;
@@ -28,8 +29,13 @@ impl<T> IntoTopology<T> for T {
 /// A compiled pass: the type `Pass` in the module of a wave graph. Implemented by the macros' expansion only.
 ///
 /// Functions that are generic over it work with sessions of any pass,
-/// `fn time<P: Pass>(session: &mut Session<P>, run: P::Run<'_>) -> Result<P::Output, Error>`. The rest of the trait is for
-/// the runtime.
+/// `fn time<P: Pass>(session: &mut Session<P>, run: P::Run<'_>) -> Result<P::Output, Error>`. What such a function may use
+/// are the three types and [`Pass::PLAN`]. The rest of the trait is for the runtime.
+///
+/// The `Topology` and the `Run` of a wave graph are `Clone`, and `Copy` where all their fields are, and its `Output` is
+/// `Clone` and `PartialEq`. Not so for a kernel, whose results are the caller's slices. A function that needs it asks:
+/// `where for<'a> P::Run<'a>: Clone`. An output's `report` holds times, so two outputs are rarely equal: compare the
+/// fields, or let `vyre::compare` do it.
 pub trait Pass: 'static {
     /// What a session is created from.
     type Topology<'a>;
@@ -39,6 +45,8 @@ pub trait Pass: 'static {
     type Output: Default + Send + 'static;
     /// Bytecode, plan and debug information, as data.
     const PARTS: Parts;
+    /// The plan, which `PLAN` in the pass's module is too; [`Plan::class`] says how far runs agree.
+    const PLAN: Plan = Plan::new(Self::PARTS);
     /// Opens an executor of the user's own functions, for the backend that runs those.
     const NATIVE: OpenNative;
 

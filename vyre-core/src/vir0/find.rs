@@ -200,7 +200,10 @@ impl Why {
     pub fn said(self, program: &Program) -> String {
         let name = |b: BufferId| &program.buffers[b.index()].name;
         match self {
-            Why::NotNumbered => "no range numbers its turns".to_owned(),
+            Why::NotNumbered => {
+                "no range numbers its turns, as in `while`, or in a function that returns early"
+                    .to_owned()
+            }
             Why::Carried(cell) => {
                 format!(
                     "a turn looks at what those before it left in {}",

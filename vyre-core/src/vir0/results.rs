@@ -126,15 +126,19 @@ pub fn unsettled(program: &Program) -> Option<Unsettled> {
     let given = results(program);
     let open = given.iter().filter(|g| g.standing == Standing::Open);
     let open: Vec<&str> = open.map(|given| given.name).collect();
-    let (first, names) = match open[..] {
+    let names = match open[..] {
         [] => return None,
-        [one] => (one, one.to_owned()),
-        [first, .., last] => {
+        [one] => one.to_owned(),
+        [.., last] => {
             let before = open[..open.len() - 1].join(", ");
-            (first, format!("{before} and {last}"))
+            format!("{before} and {last}")
         }
     };
-    let claim = format!("`#[pass(same_result({first} = \"why\"))]`");
+    let claims: Vec<String> = open
+        .iter()
+        .map(|name| format!("{name} = \"why\""))
+        .collect();
+    let claim = format!("`#[pass(same_result({}))]`", claims.join(", "));
     let switch = match open.len() {
         1 => format!("`set_side_changes(true)` or a claim, {claim}, lets it change"),
         _ => format!("`set_side_changes(true)` or claims, {claim}, let it change"),

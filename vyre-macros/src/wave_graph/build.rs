@@ -603,7 +603,16 @@ impl Builder<'_, '_> {
         let Agreement::Open(reasons) = &self.program.agreement else {
             return true;
         };
+        let mut places: Vec<SiteId> = Vec::new();
         for reason in reasons {
+            // What follows from a place that was named says nothing new.
+            if let Some(site) = reason.site {
+                let at = |s: SiteId| self.program.sites.get(s.index());
+                if places.iter().any(|&p| at(p) == at(site)) {
+                    continue;
+                }
+                places.push(site);
+            }
             let function = self
                 .graph
                 .waves
@@ -881,9 +890,19 @@ fn instead(reason: &Reason) -> &'static str {
             "write it with operations that all backends round alike: `+`, `*`, `/`, `sqrt`, `mul_add`"
         }
         Why::ListOrder | Why::Slot | Why::Positions => "write to a buffer, at the item's own index",
-        Why::OldValue | Why::ReadsChanged | Why::Stores | Why::Claim | Why::Mixed => {
-            "update the field in one way (`fetch_min`, `fetch_max`, `fetch_add`, `fetch_or`), ask for no old value, and read it in a wave that comes after"
+        Why::OldValue => {
+            "an old value may decide about a push of its own index: count or claim by a `let` of its own, outside `&&` and `||`; or improve by `if new < field[i].fetch_min(new) { .. }` until nothing changes"
         }
+        Why::ReadsChanged => {
+            "read the field in a wave that comes after; or only improve it, by `fetch_min` or its likes, until nothing changes"
+        }
+        Why::Stores => {
+            "let the items agree: `fetch_min` keeps the least of their values, `fetch_max` the greatest, or all store one value"
+        }
+        Why::Claim => {
+            "`fetch_min` keeps the least of what the items bring; a claim has one value for all of them, such as `round + 1`, and guards only what its index decides"
+        }
+        Why::Mixed => "update the field in one way, and take a second field for the other way",
         Why::Amount | Why::SecondSite | Why::Shown => {
             "count by one amount for all items, in one place, and push or update the counted element alone where the count is reached"
         }

@@ -51,6 +51,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             skips: Vec::new(),
             rows: Vec::new(),
             loops: Vec::new(),
+            places: vec![None; body.locals.len()],
             patience: PATIENCE,
         })
     }
@@ -68,6 +69,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             gate: Gate::Monotone,
             asked: None,
             loose: 0,
+            place: None,
             top: true,
         };
         if let Some(end) = self.block(&body.block, context, state)? {
@@ -146,7 +148,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
     ) -> Result<Option<State<'b>>, Reason> {
         self.patience = self.patience.saturating_sub(1);
         if self.patience == 0 {
-            return self.refuse(Why::NotMonotone, None, None);
+            return self.refuse(Why::NotMonotone, None, context.place);
         }
         let to = &mut state;
         match stmt {
@@ -203,7 +205,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             Stmt::Break { depth } | Stmt::Continue { depth } => {
                 let at = self.loops.len().checked_sub(1 + *depth as usize);
                 let Some(at) = at.filter(|&at| self.loops[at].loose == context.loose) else {
-                    return self.refuse(Why::NotMonotone, None, None);
+                    return self.refuse(Why::NotMonotone, None, context.place);
                 };
                 for at in 0..state.values.len() {
                     state.values[at] = self.plain(state.values[at]);
@@ -230,7 +232,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             }
             Stmt::Return => {
                 if context.loose > 0 {
-                    return self.refuse(Why::NotMonotone, None, None);
+                    return self.refuse(Why::NotMonotone, None, context.place);
                 }
                 self.leave(&state);
                 return Ok(None);
@@ -257,8 +259,10 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         context: Context,
         state: &mut State<'b>,
     ) -> Result<(), Reason> {
+        let place = self.place(e).or(context.place);
+        self.places[local.0 as usize] = place.or(self.places[local.0 as usize]);
         if self.item.contains(&local) {
-            return self.refuse(Why::NotMonotone, None, None);
+            return self.refuse(Why::NotMonotone, None, place);
         }
         // A guard is about the element that it named.
         let asked = context.asked.is_some_and(|s| self.skips[s].mentions(local));
@@ -270,7 +274,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             Gate::Monotone | Gate::Would(_) | Gate::Closed => false,
         };
         if asked || changed {
-            return self.refuse(Why::NotMonotone, None, None);
+            return self.refuse(Why::NotMonotone, None, place);
         }
         let elsewhere: Vec<usize> = state
             .pending
@@ -290,7 +294,10 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                     update: Some(u), ..
                 } => self.updates[u].mentions(local),
                 Value::Would { skip, .. } => self.skips[skip].mentions(local),
-                Value::False | Value::Moves(_) | Value::Changed { update: None, .. } => false,
+                Value::False
+                | Value::True
+                | Value::Moves(_)
+                | Value::Changed { update: None, .. } => false,
             };
             if stale {
                 state.values[at] = self.plain(state.values[at]);
@@ -324,7 +331,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         let at = local.0 as usize;
         state.values[at] = match value {
             // Said where a change is known, it says so.
-            Value::Moves(_) if matches!(e, Expr::Literal(Scalar::Bool, 1)) => {
+            Value::True if matches!(e, Expr::Literal(..)) => {
                 let row = match context.gate {
                     Gate::Changed(_, row) => Some(row),
                     Gate::Would(s) if state.made.contains(&s) => {
@@ -366,7 +373,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 row,
                 when,
             },
-            Value::False | Value::Moves(_) => value,
+            Value::False | Value::True | Value::Moves(_) => value,
         }
     }
 
@@ -439,9 +446,11 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         mut state: State<'b>,
     ) -> Result<Option<State<'b>>, Reason> {
         let value = self.eval(cond, context, &mut state)?;
+        let place = self.place(cond).or(context.place);
         let loosely = |gate| Context {
             gate,
             loose: context.loose + 1,
+            place,
             top: false,
             ..context
         };
@@ -460,7 +469,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             Gate::Changed(..) | Gate::Closed => closed,
         };
         let (yes, no) = match value {
-            Value::False | Value::Moves(Tone::Fixed) => (inside, inside),
+            Value::False | Value::True | Value::Moves(Tone::Fixed) => (inside, inside),
             Value::Moves(Tone::Gains) => (loosely(monotone), closed),
             Value::Moves(Tone::Loses) => (closed, loosely(monotone)),
             Value::Changed {
@@ -537,17 +546,37 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         let mut state = self.join(yes, no);
         if before.is_none() {
             // Which branch it was shows in what they assigned.
-            let mut assigned = BTreeSet::new();
-            let mut arrays = BTreeSet::new();
-            for block in [then, otherwise] {
-                assigned_in(block, &mut assigned, &mut arrays);
-            }
-            for local in assigned {
-                let value = &mut state.values[local.0 as usize];
-                if !matches!(value, Value::False | Value::Changed { when: true, .. }) {
-                    *value = Value::Moves(Tone::Open);
+            let (assigned, mut arrays) = all_assigned(then);
+            let (also, others) = all_assigned(otherwise);
+            arrays.extend(others);
+            let cond_tone = self.tone(value);
+            for &local in assigned.union(&also) {
+                let at = local.0 as usize;
+                if let Value::False | Value::Changed { when: true, .. } = state.values[at] {
+                    state.alias[at] = None;
+                    continue;
                 }
-                state.alias[local.0 as usize] = None;
+                // What was asked for and not assigned is what the answer was.
+                let asked = *cond == Expr::Local(local);
+                let yes = match asked && !assigned.contains(&local) {
+                    true => Value::True,
+                    false => yes.values[at],
+                };
+                let no = match asked && !also.contains(&local) {
+                    true => Value::False,
+                    false => no.values[at],
+                };
+                // Where one branch alone assigns it, and nothing but a constant, what it was implies it, or it that.
+                let set = |block, bit| sets_to(block, local, bit);
+                let known = match (assigned.contains(&local), also.contains(&local)) {
+                    (true, false) if set(then, 1) => Some(Implies::Yes),
+                    (true, false) if set(then, 0) => Some(Implies::No),
+                    (false, true) if set(otherwise, 1) => Some(Implies::No),
+                    (false, true) if set(otherwise, 0) => Some(Implies::Yes),
+                    _ => None,
+                };
+                state.values[at] = Value::Moves(self.chosen(cond_tone, (yes, no), known));
+                state.alias[at] = None;
             }
             for array in arrays {
                 state.arrays[array as usize] = Tone::Open;
@@ -562,8 +591,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         context: Context,
         state: State<'b>,
     ) -> Result<Option<State<'b>>, Reason> {
-        let mut assigned = BTreeSet::new();
-        assigned_in(body, &mut assigned, &mut BTreeSet::new());
+        let (assigned, _) = all_assigned(body);
         let forget = |walk: &Self, mut head: State<'b>| {
             for value in &mut head.values {
                 *value = walk.plain(*value);
@@ -715,7 +743,8 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             return Ok(());
         }
         if !told || !owned || self.tone(said) != Tone::Fixed {
-            return self.refuse(Why::Notice, resource, None);
+            let place = self.place(value).or(context.place);
+            return self.refuse(Why::Notice, resource, place);
         }
         let raises = match (op, value) {
             (ReduceOp::Sum, Expr::Literal(_, bits)) => *bits == 1,

@@ -6,11 +6,51 @@ use super::*;
 impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
     pub(super) fn tone(&self, value: Value) -> Tone {
         match value {
-            Value::False => Tone::Fixed,
+            Value::False | Value::True => Tone::Fixed,
             Value::Moves(tone) => tone,
             Value::Seen(s) => self.seen[s].tone,
             Value::Would { tone, .. } => tone,
             Value::Old(_) | Value::Changed { .. } => Tone::Open,
+        }
+    }
+
+    /// For messages: where a value comes from that the fixpoint writes.
+    pub(super) fn place(&self, e: &Expr) -> Option<SiteId> {
+        let own = match e {
+            Expr::Local(l) => self.places[l.0 as usize],
+            Expr::Load { buffer, site, .. }
+            | Expr::AtomicLoad { buffer, site, .. }
+            | Expr::Atomic { buffer, site, .. } => {
+                let written = self.shared.directions.contains_key(buffer);
+                written.then_some(*site)
+            }
+            _ => None,
+        };
+        let mut found = own;
+        e.each_operand(&mut |x| found = found.or_else(|| self.place(x)));
+        found
+    }
+
+    /// How `cond ? yes : no` of bools moves where the condition does: one of the two has to imply the other, as a
+    /// constant does or is implied, or what is `known` to.
+    pub(super) fn chosen(
+        &self,
+        cond: Tone,
+        (yes, no): (Value, Value),
+        known: Option<Implies>,
+    ) -> Tone {
+        let both = self.tone(yes).bits().join(self.tone(no).bits());
+        let implies = match (yes, no) {
+            // `cond & yes`, `cond | no`.
+            (_, Value::False) | (Value::True, _) => Some(Implies::Yes),
+            // `!cond | yes`, `!cond & no`.
+            (_, Value::True) | (Value::False, _) => Some(Implies::No),
+            _ => known,
+        };
+        match (cond, implies) {
+            (Tone::Gains | Tone::Loses, Some(Implies::Yes)) => cond.join(both),
+            (Tone::Gains | Tone::Loses, Some(Implies::No)) => cond.turned().join(both),
+            _ => Tone::Open,
         }
     }
 
@@ -269,6 +309,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         let moves = |tone| Ok(Value::Moves(tone));
         match e {
             Expr::Literal(Scalar::Bool, 0) => Ok(Value::False),
+            Expr::Literal(Scalar::Bool, 1) => Ok(Value::True),
             Expr::Literal(..) | Expr::Len(_) => moves(Tone::Fixed),
             Expr::Uniform(u, _) => moves(match u {
                 Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Nodes => Tone::Fixed,
@@ -425,11 +466,11 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 ..
             } => {
                 let cond = self.tone_of(cond, context, state)?;
-                let a = self.tone_of(then, context, state)?;
-                let b = self.tone_of(otherwise, context, state)?;
+                let a = self.eval(then, context, state)?;
+                let b = self.eval(otherwise, context, state)?;
                 moves(match cond {
-                    Tone::Fixed => a.join(b),
-                    _ => Tone::Open,
+                    Tone::Fixed => self.tone(a).join(self.tone(b)),
+                    cond => self.chosen(cond, (a, b), None),
                 })
             }
             Expr::Cast { from, to, value } => {
