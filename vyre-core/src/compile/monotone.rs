@@ -686,12 +686,11 @@ fn all_assigned(block: &[Stmt]) -> (BTreeSet<LocalId>, BTreeSet<u32>) {
 /// Whether a block assigns nothing else than this bool to a local.
 fn sets_to(block: &[Stmt], local: LocalId, bit: u64) -> bool {
     block.iter().all(|stmt| {
-        let mut all = match stmt {
+        let here = match stmt {
             Stmt::Assign(l, e) if *l == local => *e == Expr::Literal(Scalar::Bool, bit),
             _ => true,
         };
-        stmt.each_block(&mut |b| all = all && sets_to(b, local, bit));
-        all
+        here && stmt.blocks().all(|b| sets_to(b, local, bit))
     })
 }
 

@@ -26,9 +26,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             }
             _ => None,
         };
-        let mut found = own;
-        e.each_operand(&mut |x| found = found.or_else(|| self.place(x)));
-        found
+        own.or_else(|| e.operands().find_map(|x| self.place(x)))
     }
 
     /// How `cond ? yes : no` of bools moves where the condition does: one of the two has to imply the other, as a
