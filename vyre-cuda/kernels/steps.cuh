@@ -421,7 +421,9 @@ __device__ __forceinline__ void end_sweep(u32& abort) {
         if (lane_id() == 0) vyre_state.quick = 0;
 #ifdef VYRE_HOLES
     } else if (vyre_state.quick == VYRE_ROUNDS) {
-        abort = end_rounds(abort);
+        const u32 found = end_rounds(abort);
+        if (lane_id() == 0) abort = found;
+        __syncwarp();
 #endif
     } else if (vyre_state.wave != VYRE_NONE && vyre_state.quick == 0) {
         const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
@@ -439,9 +441,13 @@ __device__ __forceinline__ bool pass_barrier(const Step& step, u32 pc, u64& seen
     const u32 before = vyre_state.quick;
     if (before == VYRE_NARROW) {
         seen = end_narrow(step);
-        abort = vyre_quick.abort;
+        if (lane_id() == 0) abort = vyre_quick.abort;
+        __syncwarp();
     } else if (seen == 0) {
-        if (before == VYRE_PULL) abort = vyre_pull.abort;
+        if (before == VYRE_PULL) {
+            if (lane_id() == 0) abort = vyre_pull.abort;
+            __syncwarp();
+        }
         // Rounds that were not worth turning round have their barrier behind them.
         seen = before == VYRE_PULL && vyre_pull.pulled == 0 ? vyre_pull.seen : arrive(step, abort);
     }
