@@ -200,7 +200,7 @@ impl Sweeper for State {
             let pending = |key, fault| Box::new(Pending::new(&program, (wave, key), fault));
             if let Some(graph) = &graph {
                 let edges = graph.edges(first);
-                for nth in 0..edges.len() as u32 {
+                for nth in 0..edges.len() {
                     let index = match self.backwards {
                         true => edges.end - 1 - nth,
                         false => edges.start + nth,
