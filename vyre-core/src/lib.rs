@@ -6,7 +6,7 @@
 //! | room | holds |
 //! | --- | --- |
 //! | [`vir0`] | the bytecode: instructions, their meaning, programs, container, verifier |
-//! | [`compile`] | typed trees to bytecode: what the macros call |
+//! | `compile` | typed trees to bytecode: what the macros call |
 //! | [`plan`] | planners: pure functions over programs and sizes |
 //! | `dsl` | the types of kernel parameters, graphs, columns, errors of runs |
 //! | `run` | what a backend implements, and the walk over a schedule |

@@ -452,7 +452,7 @@ impl<P: Pass> Session<P> {
     /// - **A graph** must not be written to: how it is swept was planned from its degrees.
     ///
     /// The address is good until the session is run, updated or dropped; ask again afterwards, which costs next to
-    /// nothing. Only a session on one side stays on the device ([`Runtime::cuda`]); with [`Runtime::auto`] a run may
+    /// nothing. Only a session on one side stays on the device (`Runtime::cuda`); with [`Runtime::auto`] a run may
     /// take it to the CPU. On another stream you have to make the order yourself, with events.
     ///
     /// # Errors

@@ -110,7 +110,7 @@ impl<T: Record + std::fmt::Debug> std::fmt::Debug for Records<'_, T> {
 ///
 /// In `Data`, `#[output(per = node, bits = width)] rows: Bits` declares it; kernels take `&Bits`. The words of a row
 /// are u32, because 32-bit atomics are native everywhere; row `v` is words `v * words() .. (v + 1) * words()`, and bit
-/// `b` is bit `b % 32` of word `b / 32`. [`Bits`](crate::compile::ir::build::Bits) of `ir::build` says, under the same
+/// `b` is bit `b % 32` of word `b / 32`. `Bits` of `ir::build` says, under the same
 /// name, what each method is in a body. A node outside of the node set traps first, then a bit or word outside the row.
 /// A row has no bits beyond its `width`: where a word would set one, it is dropped.
 ///

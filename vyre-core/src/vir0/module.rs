@@ -74,7 +74,7 @@ pub enum Extent {
     /// Nodes plus the edges of every topology: the default capacity of a frontier.
     NodesPlusEdges,
     /// This number for each node, but no more than [`Extent::NodesPlusEdges`]: what is proven of a frontier's pushes
-    /// ([`crate::compile::room`]).
+    /// (`crate::compile::room`).
     NodesTimes(u32),
     /// A row of bits for each node, in u32 words: nodes times [`row_words`].
     NodeBits(Width),
@@ -719,7 +719,7 @@ impl Step {
 
 /// How far runs with the same arguments agree, whatever the backend, the order of items and the number of threads.
 ///
-/// [`crate::compile::effects`] has the arguments.
+/// `crate::compile::effects` has the arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Agreement {
     /// Same bits, same rounds, same trap.
@@ -767,7 +767,7 @@ pub struct Reason {
     pub resource: Option<Resource>,
     /// The access.
     pub site: Option<SiteId>,
-    /// Which rule of [`crate::compile::effects`] it breaks.
+    /// Which rule of `crate::compile::effects` it breaks.
     pub why: Why,
 }
 

@@ -607,8 +607,7 @@ impl Builder<'_, '_> {
         for reason in reasons {
             // What follows from a place that was named says nothing new.
             if let Some(site) = reason.site {
-                let at = |s: SiteId| self.program.sites.get(s.index());
-                if places.iter().any(|&p| at(p) == at(site)) {
+                if places.contains(&site) {
                     continue;
                 }
                 places.push(site);
