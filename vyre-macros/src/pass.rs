@@ -371,7 +371,8 @@ fn same_results(arg: Arg, report: &mut Report) -> Vec<SameResult> {
             ),
             Some((reason, _)) => all.push(SameResult {
                 field,
-                reason,
+                // It is shown on one line.
+                reason: reason.split_whitespace().collect::<Vec<_>>().join(" "),
                 of: None,
             }),
         }

@@ -311,6 +311,153 @@ fn claims_come_with_what_is_included_as_long_as_they_are_about_it() {
     );
 }
 
+/// What is open here in scratch decides no result.
+#[wave_graph]
+#[pass(
+    unproven,
+    same_result(marked = "whatever is stored
+        is below   the bound")
+)]
+mod marks {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[scratch(per = node)]
+        last: u32,
+        #[output(per = node)]
+        marked: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn choose(e: Edge, last: &Buf<Atomic<u32>>) {
+        last[e.dst].store(e.src);
+    }
+
+    #[wave(nodes, after(choose))]
+    fn mark(last: &u32, marked: &mut u32) {
+        *marked = u32::from(*last < 1_000_000);
+    }
+}
+
+/// Adds what the included graph left open to what it claims.
+#[wave_graph]
+mod adds_open {
+    #[include(graph = graph, marked = mine)]
+    use super::marks;
+
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        mine: u32,
+    }
+
+    #[wave(nodes, after(marks))]
+    fn add(marks_last: &u32, mine: &mut u32) {
+        *mine += *marks_last;
+    }
+}
+
+/// Adds what is the same in every run.
+#[wave_graph]
+mod adds_same {
+    #[include(graph = graph, marked = mine)]
+    use super::marks;
+
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        mine: u32,
+    }
+
+    #[wave(nodes, after(marks))]
+    fn add(v: Node, mine: &mut u32) {
+        *mine += v;
+    }
+}
+
+/// Stores what is open in an element of the included graph, by way of scratch that both have.
+#[wave_graph]
+mod shares {
+    #[include(graph = graph, last = shared)]
+    use super::marks;
+
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[scratch(per = node)]
+        shared: u32,
+    }
+
+    #[wave(nodes, after(marks))]
+    fn take(shared: &u32, marks_marked: &mut u32) {
+        *marks_marked = *shared;
+    }
+}
+
+/// Changes what flows into a result, and not the result.
+#[wave_graph]
+mod feeds {
+    #[include(graph = graph, last = shared, after(begin))]
+    use super::marks;
+
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[scratch(per = node)]
+        shared: u32,
+    }
+
+    #[wave(nodes)]
+    fn begin(v: Node, shared: &mut u32) {
+        *shared = v * 2_000_000;
+    }
+}
+
+/// Only looks at what is open.
+#[wave_graph]
+mod looks {
+    #[include(graph = graph)]
+    use super::marks;
+
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        copy: u32,
+    }
+
+    #[wave(nodes, after(marks))]
+    fn look(marks_last: &u32, copy: &mut u32) {
+        *copy = *marks_last;
+    }
+}
+
+#[test]
+fn an_included_claim_ends_where_the_including_graph_has_its_say() {
+    let claimed = "claimed (whatever is stored is below the bound)";
+    for (plan, expected) in [
+        (marks::PLAN, vec![format!("marked {claimed}")]),
+        (adds_open::PLAN, vec!["mine open".to_owned()]),
+        (adds_same::PLAN, vec!["mine open".to_owned()]),
+        (shares::PLAN, vec!["marks_marked open".to_owned()]),
+        (feeds::PLAN, vec!["marks_marked open".to_owned()]),
+        (
+            looks::PLAN,
+            vec!["copy open".to_owned(), format!("marks_marked {claimed}")],
+        ),
+    ] {
+        assert_eq!(shown(&plan.program()), expected, "{plan}");
+    }
+    // A reason is on one line of what is shown.
+    let plan = marks::PLAN.to_string();
+    assert!(
+        plan.contains("alike: whatever is stored is below the bound"),
+        "{plan}"
+    );
+}
+
 /// Looks at what it is given.
 #[wave_graph]
 #[pass(unproven, same_result(first = "numbers are unique"))]

@@ -757,6 +757,125 @@ pushes! {
     }
 }
 
+/// Counts and claims of which something is about another node than their own, or about one of several attempts.
+macro_rules! mistaken {
+    ($($name:ident |$e:ident, $graph:ident, $count:ident, $total:ident, $won:ident, $front:ident| $body:block)*) => {
+        $(
+            #[wave_graph]
+            mod $name {
+                pub(crate) struct Data {
+                    #[topology]
+                    $graph: Csr,
+                    #[output(per = node)]
+                    $count: u32,
+                    #[output(per = node)]
+                    $total: u32,
+                    #[output(per = node)]
+                    $won: u32,
+                    #[frontier]
+                    $front: Frontier,
+                    #[output(per = node)]
+                    seen: u32,
+                }
+
+                #[wave(edges($graph))]
+                fn step(
+                    $e: Edge,
+                    $graph: &Csr,
+                    $count: &Buf<Atomic<u32>>,
+                    $total: &Buf<Atomic<u32>>,
+                    $won: &Buf<Atomic<u32>>,
+                    $front: &Push,
+                ) {
+                    let _ = ($graph.degree($e.src), $total.len(), $won.len());
+                    $body
+                }
+
+                #[wave(items($front), after(step))]
+                fn see(v: Node, seen: &Buf<Atomic<u32>>) {
+                    seen[v].fetch_add(1);
+                }
+            }
+        )*
+
+        #[test]
+        fn what_is_of_another_node_or_attempt_is_open() {
+            for plan in [$($name::PLAN),*] {
+                assert_eq!(class(&plan), "open result", "{plan}");
+            }
+        }
+    };
+}
+
+mistaken! {
+    stale_bound |e, graph, count, total, won, front| {
+        let mut x = e.src;
+        let k = x % 3;
+        x = e.dst;
+        if count[x].fetch_add(1) == k {
+            front.push(x);
+        }
+    }
+    stale_degree |e, graph, count, total, won, front| {
+        let mut x = e.src;
+        let k = graph.degree(x);
+        x = e.dst;
+        if count[x].fetch_add(1) == k {
+            front.push(x);
+        }
+    }
+    stale_amount |e, graph, count, total, won, front| {
+        let mut x = e.src;
+        let k = x % 3;
+        x = e.dst;
+        if won[x].compare_exchange(0, 4) {
+            total[x].fetch_add(k);
+        }
+    }
+    stale_question |e, graph, count, total, won, front| {
+        let mut x = e.src;
+        let odd = x % 2 == 1;
+        x = e.dst;
+        if count[x].fetch_sub(1) == 1 && odd {
+            front.push(x);
+        }
+    }
+    stale_twice_removed |e, graph, count, total, won, front| {
+        let mut x = e.src;
+        let k = x % 3;
+        let again = k + 1;
+        x = e.dst;
+        if count[x].fetch_add(1) == again {
+            front.push(x);
+        }
+    }
+    old_under_a_claim |e, graph, count, total, won, front| {
+        let old = count[e.dst].fetch_add(1);
+        if old < 1000 {
+            if won[e.dst].compare_exchange(0, 1) {
+                if old == 0 {
+                    front.push(e.dst);
+                }
+            }
+        }
+    }
+    old_is_added_under_a_claim |e, graph, count, total, won, front| {
+        let old = count[e.dst].fetch_add(1);
+        if old > 1 && won[e.dst].compare_exchange(0, 1) {
+            total[e.dst].fetch_add(old);
+        }
+    }
+    name_of_old_under_a_claim |e, graph, count, total, won, front| {
+        let old = count[e.dst].fetch_add(1);
+        if old < 1000 {
+            let k = old + 1;
+            if won[e.dst].compare_exchange(0, 1) {
+                total[e.dst].fetch_add(k);
+            }
+        }
+    }
+}
+
 /// 0 to `n - 1` in any order.
 fn permutation(random: &mut Random, n: u32) -> Vec<u32> {
     let mut all: Vec<u32> = (0..n).collect();

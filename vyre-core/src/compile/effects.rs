@@ -439,6 +439,8 @@ struct Guard<'b> {
     atomic: &'b Expr,
     /// The local that holds the atomic's value.
     old: Option<LocalId>,
+    /// Under an inner claim: how often that succeeds is known, but not with which of the old values.
+    is_past: bool,
     per_node: bool,
     others: Vec<BufferId>,
     reads: Vec<BufferId>,
@@ -586,6 +588,7 @@ impl<'b> Accesses<'b> {
             index,
             atomic: index,
             old: None,
+            is_past: false,
             per_node: false,
             others: Vec::new(),
             reads: Vec::new(),
@@ -781,6 +784,7 @@ impl<'b> Accesses<'b> {
             index,
             atomic,
             old: held.map(|(local, _)| local),
+            is_past: false,
             per_node: false,
             others: Vec::new(),
             reads: Vec::new(),
@@ -844,19 +848,31 @@ impl<'b> Accesses<'b> {
     /// of elements at that index. Where not every attempt evaluates it, it must not trap, or the trap would name an
     /// arbitrary item.
     fn is_of_index(&self, e: &'b Expr, guard: &mut Guard<'b>, everywhere: bool) -> bool {
+        self.is_of_index_at(e, guard, everywhere, false)
+    }
+
+    /// `is_older`: what a name stands for, which may have been evaluated long before the claim. A local that is assigned
+    /// twice, or an element, may have been another one then.
+    fn is_of_index_at(
+        &self,
+        e: &'b Expr,
+        guard: &mut Guard<'b>,
+        everywhere: bool,
+        is_older: bool,
+    ) -> bool {
         if std::ptr::eq(e, guard.atomic) || matches!(e, Expr::Local(l) if guard.old == Some(*l)) {
-            return true;
+            return !guard.is_past;
         }
         if self.is_uniform(e) {
             return everywhere || !divides(e) && !divides(self.named(e));
         }
-        if self.same(e, guard.index) {
+        let named = self.named(e);
+        if self.same(e, guard.index) && (!is_older || self.is_stable(named)) {
             return true;
         }
-        let named = self.named(e);
-        // A name may be older than the claim.
+        let is_older = is_older || !std::ptr::eq(named, e);
         let at_index = |of: &'b Expr| {
-            self.same(of, guard.index) && (std::ptr::eq(named, e) || self.is_stable(of))
+            self.same(of, guard.index) && (!is_older || self.is_stable(self.named(of)))
         };
         match named {
             Expr::Load { buffer, index, .. } | Expr::AtomicLoad { buffer, index, .. } => {
@@ -881,7 +897,8 @@ impl<'b> Accesses<'b> {
             | Expr::Cast { .. }
             | Expr::Bitcast { .. } => {
                 let mut operands = named.operands();
-                !divides_here(named) && operands.all(|x| self.is_of_index(x, guard, everywhere))
+                !divides_here(named)
+                    && operands.all(|x| self.is_of_index_at(x, guard, everywhere, is_older))
             }
             Expr::Literal(..)
             | Expr::Uniform(..)
@@ -952,9 +969,12 @@ impl<'b> Accesses<'b> {
                     [] => self.is_inner_claim(cond, guard),
                     _ => false,
                 };
-                (asks || self.is_of_index(cond, guard, false))
-                    && self.is_guarded(then, all, guard)
-                    && self.is_guarded(otherwise, all, guard)
+                let known = asks || self.is_of_index(cond, guard, false);
+                let was_past = guard.is_past;
+                guard.is_past |= asks;
+                let known = known && self.is_guarded(then, all, guard);
+                guard.is_past = was_past;
+                known && self.is_guarded(otherwise, all, guard)
             }
             // A name for something in here.
             Stmt::Assign(local, e) => {

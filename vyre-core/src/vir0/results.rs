@@ -24,7 +24,7 @@
 
 use super::module::{
     Agreement, BufferId, FixpointId, ListId, Mode, Program, ReductionId, Resource, Role, Uniform,
-    WaveId,
+    Wave, WaveId,
 };
 use std::collections::BTreeSet;
 use std::fmt;
@@ -176,10 +176,99 @@ pub fn open(program: &Program, of: impl Fn(WaveId) -> bool) -> BTreeSet<Resource
     if reasons.is_empty() {
         return returned(program).collect();
     }
+    spread(program, of).open
+}
+
+/// Whether waves other than these have their say in results: one changes a result itself; or what flows into it and
+/// these change as well; or what flows into it, by what is open.
+pub fn is_shared(program: &Program, about: &[Resource], of: impl Fn(WaveId) -> bool) -> bool {
+    let open = spread(program, |_| true).waves;
+    let changed = |wave: &Wave| {
+        let changed = wave.accesses.iter().filter(|a| a.mode != Mode::Read);
+        changed.map(|a| a.resource).collect::<BTreeSet<_>>()
+    };
+    let waves = || (0..).map(WaveId).zip(&program.waves);
+    let own: BTreeSet<Resource> = (waves().filter(|(id, _)| of(*id)))
+        .flat_map(|(_, wave)| changed(wave))
+        .collect();
+    let flows = flows_into(program, about);
+    let by_waves = waves().filter(|(id, _)| !of(*id)).any(|(id, wave)| {
+        let changed = changed(wave);
+        changed.iter().any(|r| {
+            about.contains(r) || flows.contains(r) && (own.contains(r) || open[id.index()])
+        })
+    });
+    let by_swaps = (0..)
+        .map(FixpointId)
+        .zip(&program.fixpoints)
+        .any(|(id, f)| {
+            let mut swapped = f.swaps.iter().flat_map(|&(a, b)| [a, b]);
+            let is_other = waves().any(|(w, wave)| wave.fixpoint == Some(id) && !of(w));
+            is_other && swapped.any(|b| flows.contains(&Resource::Buffer(b)))
+        });
+    by_waves || by_swaps
+}
+
+/// These, and everything that what they hold may depend on.
+fn flows_into(program: &Program, about: &[Resource]) -> BTreeSet<Resource> {
+    let mut flows: BTreeSet<Resource> = about.iter().copied().collect();
+    loop {
+        let before = flows.len();
+        for wave in &program.waves {
+            let mut accesses = wave.accesses.iter();
+            if !accesses.any(|a| a.mode != Mode::Read && flows.contains(&a.resource)) {
+                continue;
+            }
+            let read = wave.accesses.iter();
+            let read = read.filter(|a| !matches!(a.mode, Mode::Update(_)));
+            flows.extend(read.map(|a| a.resource));
+            let mut scope = wave.fixpoint;
+            while let Some(id) = scope {
+                flows.extend(asked(program, id));
+                scope = program.fixpoints[id.index()].parent;
+            }
+        }
+        for (id, fixpoint) in (0..).map(FixpointId).zip(&program.fixpoints) {
+            for &(a, b) in &fixpoint.swaps {
+                let (a, b) = (Resource::Buffer(a), Resource::Buffer(b));
+                if flows.contains(&a) || flows.contains(&b) {
+                    flows.extend([a, b]);
+                    flows.extend(asked(program, id));
+                }
+            }
+        }
+        if flows.len() == before {
+            return flows;
+        }
+    }
+}
+
+/// What the condition of a fixpoint asks for.
+fn asked(program: &Program, id: FixpointId) -> impl Iterator<Item = Resource> + '_ {
+    let until = program.fixpoints[id.index()].until;
+    let kernel = program.kernels.get(until.index());
+    let uniforms = kernel.into_iter().flat_map(|k| &k.uniforms);
+    uniforms.filter_map(|u| match *u {
+        Uniform::Reduction(r) => Some(Resource::Reduction(r)),
+        Uniform::FrontierLen(f) => Some(Resource::Frontier(f)),
+        Uniform::ListLen(l) => Some(Resource::List(l)),
+        Uniform::Scalar(_)
+        | Uniform::Constant(_)
+        | Uniform::Round
+        | Uniform::OuterRound(_)
+        | Uniform::Nodes => None,
+    })
+}
+
+fn spread(program: &Program, of: impl Fn(WaveId) -> bool) -> Spread<'_> {
     let mut spread = Spread {
         program,
         open: BTreeSet::new(),
         waves: vec![false; program.waves.len()],
+    };
+    let reasons: &[_] = match &program.agreement {
+        Agreement::Open(reasons) => reasons,
+        Agreement::Bits | Agreement::Result(_) => &[],
     };
     for reason in reasons.iter().filter(|r| of(r.wave)) {
         spread.wave(reason.wave);
@@ -199,7 +288,7 @@ pub fn open(program: &Program, of: impl Fn(WaveId) -> bool) -> BTreeSet<Resource
         spread.swaps(fixpoint);
     }
     spread.finish();
-    spread.open
+    spread
 }
 
 struct Spread<'p> {
@@ -228,21 +317,7 @@ impl Spread<'_> {
 
     /// Whether an open value decides how many rounds a fixpoint has.
     fn counts_rounds(&self, id: FixpointId) -> bool {
-        let fixpoint = &self.program.fixpoints[id.index()];
-        let Some(kernel) = self.program.kernels.get(fixpoint.until.index()) else {
-            return false;
-        };
-        let mut asked = kernel.uniforms.iter().filter_map(|u| match *u {
-            Uniform::Reduction(r) => Some(Resource::Reduction(r)),
-            Uniform::FrontierLen(f) => Some(Resource::Frontier(f)),
-            Uniform::ListLen(l) => Some(Resource::List(l)),
-            Uniform::Scalar(_)
-            | Uniform::Constant(_)
-            | Uniform::Round
-            | Uniform::OuterRound(_)
-            | Uniform::Nodes => None,
-        });
-        asked.any(|r| self.open.contains(&r))
+        asked(self.program, id).any(|r| self.open.contains(&r))
     }
 
     /// The fixpoint, or one around it.

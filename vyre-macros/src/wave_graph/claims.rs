@@ -1,7 +1,7 @@
 //! `#[pass(same_result(dist = "distances are unique"))]`: which results the author says are the same in every run.
 //!
 //! A claim is about one result, for the orders that its own pass leaves open. Claims of an included graph come with its
-//! fields, as long as nothing else here leaves them open as well.
+//! fields, as long as nothing else here has its say in them.
 
 use super::check::{Fields, Slot};
 use super::graph::Graph;
@@ -10,7 +10,7 @@ use crate::report::{Report, did_you_mean, listed};
 use syn::ext::IdentExt;
 use vyre_core::vir0::manifest::Claim;
 use vyre_core::vir0::module::{Program, Resource, Role, WaveId};
-use vyre_core::vir0::results::open;
+use vyre_core::vir0::results::{is_shared, open};
 
 /// Reports claims about what is no result.
 pub(super) fn check(graph: &Graph, fields: &Fields<'_>, program: &Program, report: &mut Report) {
@@ -94,14 +94,13 @@ pub(super) fn kept(
             }
             None => {}
             Some((first, end)) => {
-                // Nothing is claimed of what the including graph leaves open.
+                // Nothing is claimed of what the including graph has its say in.
                 let own = |w: WaveId| {
                     let wave = graph.waves.get(w.index());
                     let origin = wave.and_then(|w| w.origin);
                     origin.is_some_and(|o| (first..end).contains(&o.graph))
                 };
-                let others = open(program, |w| !own(w));
-                if !is_result || !is_open || about.iter().any(|r| others.contains(r)) {
+                if !is_result || !is_open || is_shared(program, &about, own) {
                     continue;
                 }
             }
