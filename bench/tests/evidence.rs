@@ -31,13 +31,13 @@ fn cpu_measurements_are_no_evidence_and_the_verdict_says_why() {
         (code, err.as_str()),
         (
             1,
-            "error: no evidence: sample 0 was measured on `native`; it must be `cuda`\n"
+            "error: no evidence: sample 0 was measured on `native`, for which there is no evidence yet; only for `cuda`\n"
         ),
         "{out}"
     );
     let json: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     assert_eq!(json["accepted"], false);
-    let verdict = "no evidence: sample 0 was measured on `native`; it must be `cuda`";
+    let verdict = "no evidence: sample 0 was measured on `native`, for which there is no evidence yet; only for `cuda`";
     assert_eq!(json["verdict"], verdict);
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::remove_file(&file).unwrap();

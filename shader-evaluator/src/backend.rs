@@ -15,7 +15,6 @@ use vyre_core::run::backend::{
 };
 use vyre_core::run::outcome::Outcome;
 use vyre_core::run::schedule::{Failures, Overflow, Pending, failed, faulted, round_limit};
-use vyre_core::run::stop::Stop as Stopper;
 use vyre_core::vir0::container::encode;
 use vyre_core::vir0::module::{
     BufferId, FixpointId, FrontierId, ListId, Program, ReductionId, Resource, Role, Uniform, WaveId,
@@ -306,5 +305,4 @@ impl Executor for Session {
     fn set_progress(&mut self, progress: Arc<Progress>) {
         self.progress = progress;
     }
-    fn set_stop(&mut self, _: &Arc<Stopper>) {}
 }

@@ -1,6 +1,6 @@
 //! Splitting a level under a budget, against every way to split it.
 
-use vyre_core::plan::device::Graphs;
+use vyre_core::plan::cuda::Graphs;
 use vyre_core::plan::fit::{fit, fit_on};
 use vyre_core::plan::footprint::{Target, footprint};
 use vyre_core::vir0::module::*;

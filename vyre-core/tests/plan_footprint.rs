@@ -1,6 +1,6 @@
 //! What a program takes.
 
-use vyre_core::plan::device::Graphs;
+use vyre_core::plan::cuda::Graphs;
 use vyre_core::plan::footprint::{Allocation, FootprintError, Target, footprint, footprint_on};
 use vyre_core::plan::lives::Life;
 use vyre_core::vir0::module::{

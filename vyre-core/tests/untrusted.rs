@@ -7,7 +7,7 @@ use vyre_core::dsl::columns::Slice;
 use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::check;
-use vyre_core::plan::device::Graphs;
+use vyre_core::plan::cuda::Graphs;
 use vyre_core::plan::fit::fit_on;
 use vyre_core::plan::footprint::{Allocation, Target, footprint_on};
 use vyre_core::run::args::{Args, TopologyArgs};

@@ -40,7 +40,7 @@ constants! {
     /// Warps of a CTA that take part in narrow rounds.
     QUICK_WARPS = 4;
     /// Out-degree above which a frontier item is split into chunks of this many edges.
-    HUB_EDGES = vyre_core::plan::device::HUB_EDGES;
+    HUB_EDGES = vyre_core::plan::cuda::HUB_EDGES;
     /// What the end of a fixpoint says of it: it has one wave, and a short way.
     PLAIN = 1;
     /// What the end of a fixpoint says of it: narrow rounds of its waves stay on chip.
@@ -48,9 +48,9 @@ constants! {
     /// Frontiers of a fixpoint of the second kind at most.
     ROUNDS_FRONTIERS = 3;
     /// Edges above which a neighbour loop's range is summed up before the wave.
-    RANGE_HUB = vyre_core::plan::device::RANGE_EDGES;
+    RANGE_HUB = vyre_core::plan::cuda::RANGE_EDGES;
     /// Edges of one part of such a range.
-    RANGE_PART = vyre_core::plan::device::RANGE_PART;
+    RANGE_PART = vyre_core::plan::cuda::RANGE_PART;
     /// Items that a warp must take to fill the lanes' first edges for it to take more than it has lanes.
     MORE_ITEMS = 18;
     /// Bytes of a word of code as the device has it.

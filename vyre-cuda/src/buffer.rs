@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use vyre_core::dsl::columns::{Column, Slice, SliceMut};
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::device::ALIGN;
+use vyre_core::plan::cuda::ALIGN;
 use vyre_core::vir0::scalar::Scalar;
 
 /// Bytes that are copied along rather than left out of a copy.

@@ -221,6 +221,13 @@ impl Cubin {
     }
 }
 
+/// A cubin that no device of this compute capability runs.
+#[cfg(test)]
+pub(crate) fn of_another_architecture((major, _): (i32, i32)) -> &'static Cubin {
+    let mut others = CUBINS.iter().filter(|cubin| cubin.capability.0 != major);
+    others.next().expect("there are several major versions")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

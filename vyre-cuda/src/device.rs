@@ -86,7 +86,9 @@ pub enum DeviceError {
     },
     /// A driver call failed, and so will all others of this process: a kernel broke the context that all of its CUDA
     /// libraries share.
-    #[error("{call} failed, and the CUDA context of this process is lost: {reason}")]
+    #[error(
+        "{call} failed, and the CUDA context of this process is lost, so only a new process can use the device: {reason}"
+    )]
     Lost {
         /// What was attempted when it was noticed.
         call: &'static str,
@@ -410,6 +412,31 @@ mod tests {
         let error = Device::open(9_999).unwrap_err();
         assert!(!error.to_string().is_empty());
         assert!(!matches!(error, DeviceError::Compile { .. }), "{error}");
+    }
+
+    #[test]
+    #[ignore = "needs a CUDA device"]
+    fn machine_code_for_another_architecture_is_refused_and_made_from_text() {
+        let system = System::find().expect("a driver");
+        system.init().expect("it starts");
+        let probe = Probe::new(&system, 0).expect("a CUDA device");
+        let context = Arc::new(Context {
+            handle: system.retain(probe.device).expect("it has a context"),
+            device: probe.device,
+            driver: Box::new(system),
+        });
+        let other = crate::code::of_another_architecture(probe.capability);
+        let cubin = Ok((other, other.unpack()));
+        let interpreter = Interpreter::load(&context, &probe, cubin).expect("the text compiles");
+        let Code::Ptx(NoCubin::Refused { reason, .. }) = interpreter.code() else {
+            panic!("{}", interpreter.code());
+        };
+        assert!(reason.contains("failed: "), "{reason}");
+        assert!(interpreter.module().figures().registers > 0);
+        drop((interpreter, context));
+        // What was refused is nothing to a device that is opened afterwards.
+        let device = Device::open(0).expect("a CUDA device");
+        device.synchronize().expect("it works");
     }
 
     #[test]

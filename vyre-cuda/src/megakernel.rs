@@ -62,7 +62,7 @@ use upload::check_topology;
 use vyre_core::dsl::columns::{Column, SliceMut};
 use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::device::{ALIGN, Shape};
+use vyre_core::plan::cuda::{ALIGN, Shape};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::launch::Topology;
 use vyre_core::plan::session::Counters;
@@ -343,7 +343,7 @@ impl Executor for Megakernel {
         } else {
             hint.workers.clamp(1, self.slots())
         };
-        if self.take_items(hint.items_per_lane).is_err() {
+        if self.take_items(hint.device.items_per_lane).is_err() {
             notes.push("another number of items a lane wanted, which cannot be had".into());
         }
         self.launcher.pass.take_route(hint.route);
@@ -352,10 +352,10 @@ impl Executor for Megakernel {
         notes.extend(self.launcher.pass.general().map(Cow::from));
         self.launcher.pass.time_waves = hint.time_waves;
         self.settings.pack_up_to_bytes = hint.pack_up_to_bytes;
-        self.settings.pull_from = hint.pull_from;
+        self.settings.pull_from = hint.device.pull_from;
         self.settings.slots = hint.slots.max(1);
         self.settings.batch_bytes = hint.batch_bytes;
-        self.settings.second_inputs = hint.second_inputs;
+        self.settings.second_inputs = hint.device.second_inputs;
         if !self.settings.second_inputs {
             self.memory.ahead = None;
         }

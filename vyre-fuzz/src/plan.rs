@@ -4,7 +4,7 @@ use crate::choices::Choices;
 use crate::{Tally, program};
 use vyre_core::plan::arena::{self, Temporary, pack, temporaries};
 use vyre_core::plan::check;
-use vyre_core::plan::device::Graphs;
+use vyre_core::plan::cuda::Graphs;
 use vyre_core::plan::fit::fit_on;
 use vyre_core::plan::footprint::{Allocation, Target, footprint_on};
 use vyre_core::plan::fuse::fuse;

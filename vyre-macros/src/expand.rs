@@ -232,9 +232,9 @@ impl Expansion<'_> {
         };
         let all: Vec<&Missed> = self.missed.iter().collect();
         let with_cuda = warned(span, "budget", &said(&all));
-        let of_host = |m: &&&Missed| m.backend != Backend::Cuda;
+        let of_host = |m: &&&Missed| m.backend.is_host();
         let host: Vec<&Missed> = all.iter().filter(of_host).copied().collect();
-        let targets_of_host = Backend::ALL.len() - 1;
+        let targets_of_host = Backend::ALL.iter().filter(|b| b.is_host()).count();
         let without = match host.len() {
             0 => TokenStream::new(),
             missed if missed < targets_of_host => warned(span, "budget", &said(&host)),

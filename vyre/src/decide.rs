@@ -21,7 +21,9 @@ use vyre_core::plan::launch::{
 };
 use vyre_core::plan::route::{self, Choice, Downgrade, Need, RouteError};
 use vyre_core::plan::thresholds::Thresholds;
-use vyre_core::run::backend::{Executor, Followed, LaunchHint, Limits, Sweeps};
+use vyre_core::run::backend::{
+    DeviceHint, Executor, Followed, HostHint, LaunchHint, Limits, Sweeps,
+};
 use vyre_core::run::outcome::{Activity, Readback, Report, WaveTime};
 use vyre_core::vir0::module::Program;
 use vyre_core::vir0::sizes::Sizes;
@@ -258,21 +260,25 @@ impl Decider {
             workers: launch.workers,
             asked: request.requested_workers.is_some(),
             shared: situation.shared,
-            items_per_lane,
             topology: launch.topology,
             route,
-            parallel_from,
-            sweeps: Sweeps {
-                start: self.start.route,
-                policy: self.thresholds.route,
-                memory_bps: launch.pressure_bps,
-                bitmap: situation.bitmap,
-            },
             pack_up_to_bytes: self.thresholds.pack_up_to_bytes,
-            pull_from: self.thresholds.pull_from,
             slots: situation.slots,
             batch_bytes: situation.batch_bytes,
-            second_inputs: situation.second_inputs,
+            host: HostHint {
+                parallel_from,
+                sweeps: Sweeps {
+                    start: self.start.route,
+                    policy: self.thresholds.route,
+                    memory_bps: launch.pressure_bps,
+                    bitmap: situation.bitmap,
+                },
+            },
+            device: DeviceHint {
+                items_per_lane,
+                pull_from: self.thresholds.pull_from,
+                second_inputs: situation.second_inputs,
+            },
             time_waves: self.time_waves,
         };
         let mut followed = executor.follow(&hint);

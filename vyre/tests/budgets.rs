@@ -339,7 +339,7 @@ fn on_a_device(open: fn() -> (Cuda, Transcript), on: &str, subject: &Subject) {
     };
     let (_, least, of_least) = allocated(&subject.small, open()).expect("it fits");
     let row = Row {
-        plan: plan_of(&program, subject.sizes, Backend::Cuda),
+        plan: plan_of(&program, subject.sizes, Backend::CUDA),
         session,
         counted,
         of_launches: of_least - least,
@@ -421,7 +421,7 @@ fn a_budget_that_compiles_is_met_where_the_plan_says_so() {
     for (runtime, backend) in [
         (Runtime::native(), Backend::Native),
         (Runtime::vir0(), Backend::Vir0),
-        (interpreting(cuda), Backend::Cuda),
+        (interpreting(cuda), Backend::CUDA),
     ] {
         let on = format!("  on {} ", backend.name());
         let line = plan.lines().find(|line| line.starts_with(&on));
@@ -438,13 +438,13 @@ fn a_budget_that_compiles_is_met_where_the_plan_says_so() {
                 assert!(matches!(why, Error::Run(RunError::Memory { .. })), "{why}");
             }
         }
-        let most = if backend == Backend::Cuda {
+        let most = if backend == Backend::CUDA {
             70_628
         } else {
             29_000
         };
         assert!(plan_of(&small::PLAN.program(), [1_000, 1_000], backend) <= most);
-        assert_eq!(line.ends_with("over the budget"), backend == Backend::Cuda);
+        assert_eq!(line.ends_with("over the budget"), backend == Backend::CUDA);
     }
 }
 
@@ -613,7 +613,7 @@ fn plans_bound_what_sessions_ask_for_with_every_graph_within_the_limits() {
     let targets = [
         (Runtime::native(), Backend::Native),
         (Runtime::vir0(), Backend::Vir0),
-        (cuda, Backend::Cuda),
+        (cuda, Backend::CUDA),
     ];
     let mut most = [0; 3];
     let mut largest: Vec<Csr> = (0..60).map(|_| some_graph(&mut random)).collect();
@@ -634,7 +634,7 @@ fn plans_bound_what_sessions_ask_for_with_every_graph_within_the_limits() {
             *most = granted.max(*most);
             // On a CPU sizes decide, so the largest graph takes all of it.
             if graph.node_count() == 3_000 && graph.edge_count() == 9_000 {
-                let exact = *backend != Backend::Cuda;
+                let exact = *backend != Backend::CUDA;
                 assert!(
                     !exact || granted == plan.separate_bytes,
                     "{}",

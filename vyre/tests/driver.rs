@@ -510,6 +510,42 @@ fn any_call_for_a_module_may_fail_and_is_its_reason() {
 }
 
 #[test]
+fn a_context_may_be_lost_while_a_module_is_made() {
+    let case = Case::new(300, 1_000);
+    for nth in 0..4 {
+        let fake = Fake::default();
+        let runtime = runtime_on(&fake).expect("nothing fails");
+        let mut session = blend::Session::new(&runtime, case.topology()).expect("it fits");
+        fake.fail(nth, Failure::Lost);
+        let error = session.compile_now().expect_err("the context is lost");
+        assert!(error.to_string().contains("is lost"), "{nth}: {error}");
+        let ran = session.run(case.run(3)).map(|_| ());
+        let error = ran.expect_err("a lost context stays lost");
+        assert!(error.to_string().contains("is lost"), "{nth}: {error}");
+    }
+}
+
+/// As machine code for another architecture is, or of a driver that reads another format.
+#[test]
+fn machine_code_that_the_driver_refuses_is_made_from_text() {
+    let fake = Fake::new(Spec {
+        capability: (9, 0),
+        ..Spec::default()
+    });
+    // The context and two streams come before it.
+    fake.fail(3, Failure::Once);
+    let runtime = runtime_on(&fake).expect("the text compiles");
+    assert_eq!(fake.failed(), Some("cuLibraryLoadData"));
+    let code = runtime.cuda_device().expect("it is one").code().to_string();
+    let says =
+        "the driver did not take the cubin for compute capability 9.0: cuLibraryLoadData failed";
+    assert!(code.contains(says), "{code}");
+    run(&runtime, &mut Tries::none(None)).expect("nothing fails");
+    drop(runtime);
+    all_given_back(&fake, "refused machine code");
+}
+
+#[test]
 fn a_context_may_be_lost_at_any_call_and_stays_an_error() {
     let mut errors = 0;
     for (_, scenario) in scenarios() {

@@ -111,12 +111,12 @@ impl Executor for Vir0Executor {
 
     fn follow(&mut self, hint: &LaunchHint) -> Followed {
         self.state.pack_up_to_bytes = hint.pack_up_to_bytes;
-        self.state.sweeps = hint.sweeps;
+        self.state.sweeps = hint.host.sweeps;
         self.state.meter.time_waves = hint.time_waves;
         Followed {
             workers: 1,
             code: "interpreter".into(),
-            sweeps: Some(hint.sweeps.start),
+            sweeps: Some(hint.host.sweeps.start),
             notes: Vec::new(),
         }
     }

@@ -9,9 +9,8 @@
 //! | | what the parts of a local fixpoint are copied to |
 //! | native | of a sweep that may pull two bits a node, and without a reverse graph a number a node to look for one |
 //! | | where each chunk of a sweep begins, and its state: what it pushes and appends is in the room of the first row |
-//! | a device | of sweeps that may pull three bits a node |
+//! | a device | what its backend says ([`super::device`]) |
 
-use super::device;
 use super::footprint::{ALONE, BLOCK, CHUNK, INDEX_BYTES, MOST_PARTS_AT_ONCE, PULLERS, Target};
 use super::pull;
 use crate::vir0::exact;
@@ -47,15 +46,7 @@ pub(super) fn beside_bytes(program: &Program, sizes: &Sizes, target: Target<'_>)
             takes.chunks(),
         ]),
         Target::Vir0 => sum([takes.items(), takes.structs(), takes.states(1)]),
-        Target::Device(_) => {
-            let pulls = |wave| pull::claim(program, wave).is_some();
-            let turns = program.waves.iter().any(pulls);
-            if turns {
-                device::pull_bytes(sizes.nodes)
-            } else {
-                0
-            }
-        }
+        Target::Device(device) => device.beside_bytes(program, sizes),
     }
 }
 

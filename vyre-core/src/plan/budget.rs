@@ -24,22 +24,22 @@
 //! assert_eq!(Backend::Native.least(&program), Some(4_000));
 //! ```
 
-use super::device::Graphs;
+use super::cuda::Cuda;
+use super::device::Device;
 use super::fit::{Fit, FitError, fit_on};
 use super::footprint::{Footprint, FootprintError, Target, footprint_on};
-use crate::vir0::local::locals;
 use crate::vir0::module::{Extent, Program};
 use crate::vir0::sizes::{PartSizes, Sizes};
 
 /// Where passes run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Backend {
     /// The native executor.
     Native,
     /// The interpreter.
     Vir0,
-    /// A CUDA device.
-    Cuda,
+    /// A device.
+    Device(&'static dyn Device),
 }
 
 /// Whether a pass meets its budget on a target.
@@ -99,23 +99,34 @@ pub fn least_on(program: &Program, sizes: &Sizes, target: Target<'_>) -> Option<
 }
 
 impl Backend {
-    /// All of them.
-    pub const ALL: [Backend; 3] = [Backend::Native, Backend::Vir0, Backend::Cuda];
+    /// A CUDA device.
+    pub const CUDA: Backend = Backend::Device(&Cuda);
 
-    /// `"native"`, `"vir0"`, `"cuda"`.
+    /// Those whose budgets are judged when a pass is compiled.
+    pub const ALL: [Backend; 3] = [Backend::Native, Backend::Vir0, Backend::CUDA];
+
+    /// The name of the backend that a runtime has: `"native"`, `"vir0"`, `"cuda"`.
     pub fn name(self) -> &'static str {
         match self {
             Backend::Native => "native",
             Backend::Vir0 => "vir0",
-            Backend::Cuda => "cuda",
+            Backend::Device(device) => device.name(),
         }
     }
 
-    /// Whether it runs the program: no device has local fixpoints yet.
+    /// Whether its memory is the host's, on which every build runs passes.
+    pub fn is_host(self) -> bool {
+        match self {
+            Backend::Native | Backend::Vir0 => true,
+            Backend::Device(_) => false,
+        }
+    }
+
+    /// Whether it runs the program.
     pub fn runs(self, program: &Program) -> bool {
         match self {
             Backend::Native | Backend::Vir0 => true,
-            Backend::Cuda => locals(program).next().is_none(),
+            Backend::Device(device) => device.runs(program),
         }
     }
 
@@ -154,7 +165,16 @@ impl Backend {
         match self {
             Backend::Native => ask(Target::Native),
             Backend::Vir0 => ask(Target::Vir0),
-            Backend::Cuda => ask(Target::Device(&Graphs::at_most(program, sizes))),
+            Backend::Device(device) => ask(Target::Device(&*device.at_most(program, sizes))),
         }
     }
 }
+
+impl PartialEq for Backend {
+    /// Names tell them apart.
+    fn eq(&self, other: &Backend) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Backend {}

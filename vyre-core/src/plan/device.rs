@@ -1,200 +1,99 @@
-//! What a CUDA device has for a frontier besides its items, and for a topology besides its arrays.
+//! What a device has in memory for a pass besides what the pass declares: its backend says so by a [`DeviceMemory`], and
+//! [`super::footprint`] counts by it.
 //!
-//! | for | memory |
-//! | --- | --- |
-//! | a frontier whose items' edges are swept | the edge range of each item, so that a sweep does not look it up again |
-//! | the same, where nodes have very many edges | a list of such nodes, whose edges all CTAs take together |
-//! | a `unique` frontier | a stamp for each node |
-//! | a topology with a lifted neighbour loop | lists of its long edge ranges and of its chunks of nodes |
-//! | sweeps that may pull | three bits for each node |
-//!
-//! Items of narrow rounds are kept on chip and take no memory; when they leave it, they go to the frontier's own list.
-//!
-//! The executor allocates by these figures and [`super::footprint`] counts by them, so that the two agree. What a
-//! launch has for itself is in neither: its tables and code, which fit a CTA's shared memory, and its control words.
+//! What shares memory has a place in one allocation ([`super::arena`]) for a whole launch, because no host hands it out.
+//! All else that planners know of a device is what its backend answers here, so a new device is no change of this
+//! crate. One exception is a device whose budgets are to be judged when a pass is compiled, and which `PLAN` shows: no
+//! backend is there yet then, and the macros must not depend on one. Such a device has a file here that is named for it
+//! ([`super::cuda`]), and is in [`super::budget::Backend::ALL`].
 
-use crate::vir0::isa::Op;
-use crate::vir0::module::{Extent, FrontierId, Kernel, ListId, Program, TopologyId, Wave};
-use crate::vir0::scalar::Scalar;
+use crate::vir0::module::{Extent, FrontierId, Program, TopologyId};
 use crate::vir0::sizes::Sizes;
+use std::any::Any;
+use std::fmt::Debug;
 
-/// What each part of a frontier, and whatever shares memory, is rounded up to.
-pub const ALIGN: u64 = 256;
-/// Out-degree above which a frontier's item is a hub.
-pub const HUB_EDGES: u32 = 512;
-/// Out-degree above which a neighbour loop's edge range is taken in parts.
-pub const RANGE_EDGES: u32 = 256;
-/// Edges of such a part.
-pub const RANGE_PART: u32 = 1024;
-/// Items that carry their edge range at least, where the capacity allows.
-const RANGES: u64 = 1 << 16;
-/// Hubs that a frontier lists apart at most.
-const HUBS: u64 = 1 << 20;
+/// What a device has for the sessions of a pass on certain topologies. No answer falls as nodes or edges are added.
+///
+/// ```
+/// use std::any::Any;
+/// use vyre_core::plan::device::{DeviceMemory, FrontierBytes};
+/// use vyre_core::plan::footprint::{Target, footprint_on};
+/// use vyre_core::vir0::module::{Buffer, Extent, FrontierId, Program, Role};
+/// use vyre_core::vir0::scalar::Scalar;
+/// use vyre_core::vir0::sizes::Sizes;
+///
+/// /// Has both sides of a frontier, and a counter for each.
+/// #[derive(Debug, PartialEq)]
+/// struct Plain;
+///
+/// impl DeviceMemory for Plain {
+///     fn align_bytes(&self) -> u64 {
+///         64
+///     }
+///     fn frontier(&self, program: &Program, id: FrontierId, sizes: &Sizes) -> FrontierBytes {
+///         let frontier = &program.frontiers[id.index()];
+///         let items = sizes.resolve(program, frontier.capacity).unwrap_or(0);
+///         FrontierBytes { passing: 2 * frontier.item_bytes() * items, lasting: 8 }
+///     }
+///     fn is(&self, other: &dyn Any) -> bool {
+///         other.downcast_ref() == Some(self)
+///     }
+/// }
+///
+/// let scratch = Buffer {
+///     name: "seen".into(),
+///     scalar: Scalar::U32,
+///     extent: Extent::Nodes,
+///     role: Role::Scratch,
+///     init: None,
+/// };
+/// let program = Program { buffers: vec![scratch], ..Program::default() };
+/// let sizes = Sizes { nodes: 10, ..Sizes::default() };
+/// let takes = footprint_on(&program, &sizes, Target::Device(&Plain)).unwrap();
+/// assert_eq!(takes.separate_bytes, 64);
+/// ```
+pub trait DeviceMemory: Any + Debug + Send + Sync {
+    /// What scratch buffers, and whatever shares memory, are rounded up to: a power of two.
+    fn align_bytes(&self) -> u64;
 
-/// What the shape of the topologies decides.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Graphs {
-    /// By topology: a node has more than [`HUB_EDGES`] edges out.
-    pub hubs: Vec<bool>,
-    /// By topology: bytes of its partition into ranges of edges, where a neighbour loop over it is lifted.
-    pub partition_bytes: Vec<u64>,
-}
-
-impl Graphs {
-    /// What decides of no graph of these sizes, or of fewer nodes and edges, that it takes more: hubs in all of them, and
-    /// the longest lists for every loop that may be lifted.
-    pub fn at_most(program: &Program, sizes: &Sizes) -> Graphs {
-        let edges = |t| sizes.resolve(program, Extent::Edges(t)).unwrap_or(0);
-        let waves = |t: TopologyId| {
-            let kernels = program.waves.iter();
-            let kernels = kernels.filter_map(|w| program.kernels.get(w.kernel.index()));
-            kernels.filter(|k| may_be_lifted(k, t)).count() as u64
-        };
-        let topologies = (0..program.topologies.len()).map(|t| TopologyId(t as u16));
-        let bytes =
-            topologies.map(|t| waves(t).saturating_mul(most_partition(sizes.nodes, edges(t))));
-        Graphs {
-            hubs: vec![true; program.topologies.len()],
-            partition_bytes: bytes.collect(),
-        }
-    }
-}
-
-/// Whether the kernel may have a loop over a node's edges that the device shares out among lanes.
-fn may_be_lifted(kernel: &Kernel, topology: TopologyId) -> bool {
-    let has = |op: Op| kernel.code.iter().filter(move |w| w.op == op as u8);
-    let mut begins = has(Op::CsrBegin);
-    has(Op::Loop).next().is_some() && begins.any(|w| w.resource() == topology.0)
-}
-
-/// Bytes of the partition of any graph with at most `nodes` and `edges`: a range has more than [`RANGE_EDGES`] edges,
-/// a part of a range up to [`RANGE_PART`], and two chunks of nodes that follow each other have 32 nodes or 256 edges.
-fn most_partition(nodes: u64, edges: u64) -> u64 {
-    let ranges = edges / (u64::from(RANGE_EDGES) + 1);
-    let parts = ranges.saturating_add(edges / u64::from(RANGE_PART));
-    // Larger graphs have larger chunks, up to 2,048 edges.
-    let by_edges = (edges / 128).min(16_448.max(edges / 1_024));
-    let chunks = (nodes / 32).saturating_add(by_edges).saturating_add(3);
-    let lists = [(ranges, 16), (parts, 8), (chunks, 4)];
-    let lists = lists.map(|(n, each)| n.saturating_mul(each));
-    let lists = lists.into_iter().fold(0, u64::saturating_add);
-    aligned(lists).saturating_add(aligned(parts.saturating_mul(8).max(1)))
-}
-
-/// Bytes of the bitmaps of sweeps that may pull: three, in whole tiles of such a sweep.
-pub fn pull_bytes(nodes: u64) -> u64 {
-    3 * aligned(bitmap_bytes(nodes))
-}
-
-/// Bytes of one of these bitmaps.
-pub fn bitmap_bytes(nodes: u64) -> u64 {
-    nodes.div_ceil(1024).max(1) * 128
-}
-
-/// The topology along which a frontier's edges are swept, whose ranges its items carry.
-pub fn swept_with(program: &Program, frontier: FrontierId) -> Option<TopologyId> {
-    let sweeps = |wave: &&Wave| wave.domain.frontier() == Some(frontier);
-    let sweeps = program.waves.iter().filter(sweeps);
-    sweeps.filter_map(|wave| wave.domain.topology()).next()
-}
-
-/// Sizes of a frontier's memory, or of a list's.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Items.
-    pub capacity: u64,
-    /// Arrays of each kind: two of a frontier, one of a list.
-    pub sides: u64,
-    /// Of an item, in arrays of their own; none: it is a node.
-    pub fields: Vec<Scalar>,
-    /// Items that carry their edge range.
-    pub ranges: u64,
-    /// Hubs that are listed apart.
-    pub hubs: u64,
-    /// Stamps of a unique frontier.
-    pub stamps: Option<u64>,
-}
-
-impl Shape {
-    /// A frontier's. A capacity that is not known counts as nothing.
-    pub fn of_frontier(
-        program: &Program,
-        id: FrontierId,
-        (sizes, graphs): (&Sizes, &Graphs),
-    ) -> Shape {
-        let frontier = &program.frontiers[id.index()];
-        let capacity = sizes.resolve(program, frontier.capacity).unwrap_or(0);
-        let capacity = capacity.min(u64::from(u32::MAX));
-        let (mut ranges, mut hubs) = (0, 0);
-        if let Some(t) = swept_with(program, id) {
-            ranges = capacity.min(sizes.nodes.max(RANGES));
-            // What an unowned frontier holds is swept while more is pushed, so its hubs cannot be counted apart.
-            let listed = graphs.hubs.get(t.index()).is_some_and(|&hubs| hubs);
-            if listed && frontier.owner.is_some() {
-                let edges = sizes.resolve(program, Extent::Edges(t)).unwrap_or(0);
-                hubs = HUBS.min(edges / u64::from(HUB_EDGES) + 1024);
-            }
-        }
-        Shape {
-            capacity,
-            sides: 2,
-            fields: frontier.fields.clone(),
-            ranges,
-            hubs,
-            stamps: frontier.unique.then_some(sizes.nodes),
-        }
+    /// Bytes for a topology beside its offsets and targets.
+    fn topology_bytes(&self, _id: TopologyId) -> u64 {
+        0
     }
 
-    /// A list's.
-    pub fn of_list(program: &Program, id: ListId, sizes: &Sizes) -> Shape {
-        let list = &program.lists[id.index()];
-        let capacity = sizes.resolve(program, list.capacity).unwrap_or(0);
-        Shape {
-            capacity: capacity.min(u64::from(u32::MAX)),
-            sides: 1,
-            fields: list.fields.clone(),
-            ranges: 0,
-            hubs: 0,
-            stamps: None,
-        }
+    /// Bytes for a frontier.
+    fn frontier(&self, program: &Program, id: FrontierId, sizes: &Sizes) -> FrontierBytes;
+
+    /// Bytes of what belongs to nothing of the program.
+    fn beside_bytes(&self, _program: &Program, _sizes: &Sizes) -> u64 {
+        0
     }
 
-    /// Bytes of an item's part on one side.
-    pub fn part_bytes(&self, field: Scalar) -> u64 {
-        aligned(field.size_bytes() * self.capacity)
-    }
-
-    /// Bytes of the items.
-    pub fn items_bytes(&self) -> u64 {
-        let items = match self.fields.as_slice() {
-            [] => self.part_bytes(Scalar::U32),
-            fields => fields.iter().map(|f| self.part_bytes(*f)).sum(),
-        };
-        self.sides * items
-    }
-
-    /// Bytes of the edge ranges on one side.
-    pub fn ranges_bytes(&self) -> u64 {
-        aligned(8 * self.ranges)
-    }
-
-    /// Bytes of the hubs on one side.
-    pub fn hubs_bytes(&self) -> u64 {
-        aligned(16 * self.hubs)
-    }
-
-    /// Bytes of what a run need not find as the run before left it: all but the stamps.
-    pub fn passing_bytes(&self) -> u64 {
-        self.items_bytes() + 2 * self.ranges_bytes() + 2 * self.hubs_bytes()
-    }
-
-    /// Bytes of the stamps.
-    pub fn stamps_bytes(&self) -> u64 {
-        self.stamps.map_or(0, |n| aligned(n.saturating_mul(4)))
-    }
+    /// Whether the other one gives the same answers.
+    fn is(&self, other: &dyn Any) -> bool;
 }
 
-/// Bytes of a part.
-pub fn aligned(bytes: u64) -> u64 {
-    bytes.checked_next_multiple_of(ALIGN).unwrap_or(u64::MAX)
+/// What a device has for a frontier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrontierBytes {
+    /// Of what a run need not find as the run before left it: it may share memory.
+    pub passing: u64,
+    /// Of the rest.
+    pub lasting: u64,
+}
+
+/// A device whose budgets are judged when a pass is compiled.
+pub trait Device: Debug + Sync {
+    /// The name of its backend.
+    fn name(&self) -> &'static str;
+
+    /// Whether it runs the program.
+    fn runs(&self, program: &Program) -> bool;
+
+    /// What it has on no graph of these sizes, or of fewer nodes and edges, more of.
+    fn at_most(&self, program: &Program, sizes: &Sizes) -> Box<dyn DeviceMemory>;
+
+    /// Bytes for a frontier of this capacity besides its items, as a sum of multiples that `PLAN` shows for any size;
+    /// `None` where 64 bits do not count them.
+    fn besides(&self, program: &Program, of: (FrontierId, Extent), sizes: &Sizes) -> Option<u64>;
 }

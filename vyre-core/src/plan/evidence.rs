@@ -143,6 +143,9 @@ impl Sample {
     }
 }
 
+/// The backend whose measurements are evidence. Others have none yet: the least devices and graphs that count were chosen
+/// for this one.
+pub const BACKEND: &str = "cuda";
 /// Memory that a device needs for its samples to count: 16 GiB.
 pub const MIN_MEMORY_BYTES: u64 = 16 << 30;
 /// Compute capability (major) that a device needs for its samples to count.
@@ -192,7 +195,9 @@ pub enum EvidenceError {
         name: String,
     },
     /// Measured elsewhere.
-    #[error("sample {sample} was measured on `{backend_id}`; it must be `cuda`")]
+    #[error(
+        "sample {sample} was measured on `{backend_id}`, for which there is no evidence yet; only for `{BACKEND}`"
+    )]
     Backend { sample: usize, backend_id: String },
     /// A device with too little memory.
     #[error("sample {sample}: the device has {actual} bytes; {MIN_MEMORY_BYTES} are needed")]
@@ -501,7 +506,7 @@ pub fn bind(samples: &[Sample], program_hash: u64) -> Result<&Binding, Stale> {
 }
 
 fn check_sample(sample: usize, s: &Sample) -> Result<(), EvidenceError> {
-    if s.backend_id != "cuda" {
+    if s.backend_id != BACKEND {
         return Err(EvidenceError::Backend {
             sample,
             backend_id: s.backend_id.clone(),

@@ -33,7 +33,7 @@
 
 use super::arena::{self, Temporary};
 use super::beside::beside_bytes;
-use super::device::{self, Shape};
+use super::device::DeviceMemory;
 use super::lives::{Life, Lives};
 use crate::vir0::module::{
     BufferId, Extent, FrontierId, ListId, Program, ReductionId, Resource, Role, TopologyId, WaveId,
@@ -69,9 +69,9 @@ pub enum Target<'a> {
     Native,
     /// An interpreter on the host, as above.
     Vir0,
-    /// A device, with what its graphs decide: frontiers have more than their items, and what shares memory has a
-    /// place in one allocation ([`super::arena`]), where gaps may be left.
-    Device(&'a device::Graphs),
+    /// A device, with what it has besides: what shares memory has a place in one allocation ([`super::arena`]), where
+    /// gaps may be left.
+    Device(&'a dyn DeviceMemory),
 }
 
 /// What a program takes.
@@ -180,8 +180,8 @@ pub fn footprint_on(
     }
     takes.shared_bytes = match target {
         Target::Native | Target::Vir0 => takes.peak_bytes,
-        Target::Device(_) => {
-            let arena = packed_bytes(program, &takes.items);
+        Target::Device(device) => {
+            let arena = packed_bytes(program, &takes.items, device.align_bytes());
             takes.resident_bytes.saturating_add(arena)
         }
     };
@@ -189,7 +189,7 @@ pub fn footprint_on(
 }
 
 /// The one allocation in which scratch and frontiers have their places.
-fn packed_bytes(program: &Program, items: &[Item]) -> u64 {
+fn packed_bytes(program: &Program, items: &[Item], align_bytes: u64) -> u64 {
     let passing = items.iter().filter(|i| i.life != Life::Run);
     let bytes: BTreeMap<Resource, u64> = passing.map(|i| (i.resource, i.bytes)).collect();
     let temporaries = arena::temporaries(program).into_iter();
@@ -198,7 +198,7 @@ fn packed_bytes(program: &Program, items: &[Item]) -> u64 {
         first,
         last,
     });
-    arena::pack(&temporaries.collect::<Vec<_>>(), device::ALIGN).bytes
+    arena::pack(&temporaries.collect::<Vec<_>>(), align_bytes).bytes
 }
 
 /// What the resources take, without what is beside them, of sizes that no memory has: for whoever shows them.
@@ -235,14 +235,10 @@ pub(super) fn wide(
         let offsets = sizes.nodes.saturating_add(1);
         let entries = offsets.saturating_add(edges);
         push(Resource::Topology(id), entries, INDEX_BYTES, Life::Run);
-        if let Target::Device(graphs) = target {
-            let partition = graphs.partition_bytes.get(i).copied().unwrap_or(0);
-            push(
-                Resource::Topology(id),
-                partition,
-                u64::from(partition > 0),
-                Life::Run,
-            );
+        if let Target::Device(device) = target {
+            let bytes = device.topology_bytes(id);
+            let each = u64::from(bytes > 0);
+            push(Resource::Topology(id), bytes, each, Life::Run);
         }
     }
     for (i, b) in program.buffers.iter().enumerate() {
@@ -253,9 +249,10 @@ pub(super) fn wide(
         };
         let id = Resource::Buffer(BufferId(i as u16));
         match target {
-            Target::Device(_) if b.role == Role::Scratch => {
+            Target::Device(device) if b.role == Role::Scratch => {
                 let bytes = len.saturating_mul(b.scalar.size_bytes());
-                push(id, device::aligned(bytes), 1, life);
+                let aligned = bytes.checked_next_multiple_of(device.align_bytes());
+                push(id, aligned.unwrap_or(u64::MAX), 1, life);
             }
             Target::Device(_) | Target::Native | Target::Vir0 => {
                 push(id, len, b.scalar.size_bytes(), life);
@@ -270,11 +267,10 @@ pub(super) fn wide(
             Target::Native | Target::Vir0 => {
                 push(id, len, 2 * x.item_bytes(), lives.frontiers[i]);
             }
-            Target::Device(graphs) => {
-                let shape = Shape::of_frontier(program, frontier, (sizes, graphs));
-                push(id, shape.passing_bytes(), 1, lives.frontiers[i]);
-                // They outlive the run: as long as stamps count up, none need be set.
-                push(id, shape.stamps_bytes(), 1, Life::Run);
+            Target::Device(device) => {
+                let bytes = device.frontier(program, frontier, sizes);
+                push(id, bytes.passing, 1, lives.frontiers[i]);
+                push(id, bytes.lasting, 1, Life::Run);
             }
         }
     }

@@ -12,9 +12,9 @@
 //! | [`lives`] | between which barriers does each resource hold something? |
 //! | [`footprint`] | what does a whole program take, group by group, and does it fit? |
 //! | [`arena`] | where does what never lives at once lie in one memory, and when is it filled? |
-//! | [`device`] | what does a CUDA device have for a frontier besides its items? |
+//! | [`device`], [`cuda`] | what does a device have in memory besides what a pass declares? |
 //! | [`fit`] | which allocation, and which further barriers, bring a program under its budget? Drives [`footprint`] and [`memory`] |
-//! | [`budget`] | does every graph within a pass's limits meet its budget, target by target? Drives [`fit`] and [`device`] |
+//! | [`budget`] | does every graph within a pass's limits meet its budget, target by target? Drives [`fit`], with what a [`device`] has at most |
 //! | [`fuse`] | how do two programs run in one launch with the fewest barriers? |
 //! | [`route`] | does a sweep over a frontier start with a list or a bitmap, on one thread or all? |
 //! | [`passes`] | which passes and optimisations are worth running on a sample? |
@@ -55,6 +55,7 @@ pub mod cache;
 pub mod check;
 #[cfg(feature = "exec")]
 pub mod compact;
+pub mod cuda;
 pub mod device;
 pub mod evidence;
 pub mod fit;

@@ -5,7 +5,7 @@
 use crate::plan::budget::{Backend, limits};
 use crate::plan::footprint::{Target, Wide, wide};
 use crate::plan::lives::Life;
-use crate::plan::{check, device, pull, shaders};
+use crate::plan::{check, pull, shaders};
 use crate::vir0::disasm::class;
 use crate::vir0::find::loops;
 use crate::vir0::fingerprint::Fingerprint;
@@ -476,13 +476,16 @@ fn all_planned(
     let planned: u128 = wide.items.iter().map(|&(_, bytes, _)| bytes).sum();
     match backend {
         Backend::Native | Backend::Vir0 => planned,
-        Backend::Cuda => {
+        Backend::Device(device) => {
             let frontiers = (0u16..).zip(&p.frontiers);
             let capacity = |f: u16| match given.frontiers[usize::from(f)].capacity {
                 times @ Extent::NodesTimes(_) => times,
                 _ => p.frontiers[usize::from(f)].capacity,
             };
-            let besides = |f| besides(p, (FrontierId(f), capacity(f)), sizes).unwrap_or(u64::MAX);
+            let besides = |f| {
+                let of = (FrontierId(f), capacity(f));
+                device.besides(p, of, sizes).unwrap_or(u64::MAX)
+            };
             planned + frontiers.map(|(f, _)| u128::from(besides(f))).sum::<u128>()
         }
     }
@@ -710,7 +713,7 @@ pub(super) struct Symbolic {
     pub(super) group_sizes: Vec<Size>,
     pub(super) resident: Size,
     /// All that each backend takes for them.
-    pub(super) backends: [(Backend, Size); 3],
+    pub(super) backends: Vec<(Backend, Size)>,
 }
 
 impl Symbolic {
@@ -725,6 +728,7 @@ impl Symbolic {
         let ask = |sizes: &Sizes| {
             let wide = wide(p, sizes, Target::Native).unwrap_or_default();
             let all = Backend::ALL.map(|b| all_planned((given, p), b, sizes, &wide));
+            let all = all.to_vec();
             Probe { wide, all }
         };
         let none = ask(&nothing);
@@ -789,7 +793,9 @@ impl Symbolic {
                 .map(|g| size(&|x| x.wide.live_bytes[g]))
                 .collect(),
             resident: size(&|x| x.wide.resident_bytes),
-            backends: std::array::from_fn(|b| (Backend::ALL[b], size(&|x| x.all[b]))),
+            backends: (Backend::ALL.into_iter().enumerate())
+                .map(|(b, backend)| (backend, size(&|x| x.all[b])))
+                .collect(),
             lives: items.iter().map(|i| i.2).collect(),
             groups: groups.clone(),
         }
@@ -846,7 +852,7 @@ fn with_quantities(p: &Program) -> Program {
 struct Probe {
     wide: Wide,
     /// By backend.
-    all: [u128; 3],
+    all: Vec<u128>,
 }
 
 /// Lines of cells; each column is as wide as its widest cell, and the last is not padded.
@@ -912,17 +918,4 @@ pub(super) fn thousands(n: impl Into<u128>) -> String {
         out.push(c);
     }
     out
-}
-
-/// Bytes that a CUDA device has for a frontier besides its items, at any size: as for graphs of 65,536 nodes and more,
-/// none of them a hub.
-fn besides(program: &Program, (id, capacity): (FrontierId, Extent), sizes: &Sizes) -> Option<u64> {
-    let frontier = &program.frontiers[id.index()];
-    let carried = match (device::swept_with(program, id), capacity) {
-        (None, _) => 0,
-        (Some(_), Extent::NodesPlusEdges | Extent::NodesTimes(_) | Extent::Edges(_)) => sizes.nodes,
-        (Some(_), capacity) => sizes.resolve(program, capacity)?,
-    };
-    let stamps = if frontier.unique { sizes.nodes } else { 0 };
-    carried.checked_mul(16)?.checked_add(stamps.checked_mul(4)?)
 }

@@ -6,7 +6,7 @@
 
 use crate::dsl::columns::SliceMut;
 use crate::dsl::error::RunError;
-use crate::plan::device::Graphs;
+use crate::plan::device::DeviceMemory;
 use crate::plan::footprint::{Allocation, Target};
 use crate::plan::session::Counters;
 use crate::plan::side::Floor;
@@ -182,14 +182,14 @@ pub struct Opening<'a> {
 }
 
 /// Whose memory a session takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Holder {
     /// The host's, on which a pass's own functions run.
     Native,
     /// The host's, on which bytecode is interpreted.
     Vir0,
-    /// A device's, with what the graphs decide about it.
-    Device(Arc<Graphs>),
+    /// A device's, with what it has besides on this topology.
+    Device(Arc<dyn DeviceMemory>),
 }
 
 impl Holder {
@@ -198,7 +198,7 @@ impl Holder {
         match self {
             Holder::Native => Target::Native,
             Holder::Vir0 => Target::Vir0,
-            Holder::Device(graphs) => Target::Device(graphs),
+            Holder::Device(memory) => Target::Device(&**memory),
         }
     }
 
@@ -210,6 +210,18 @@ impl Holder {
         }
     }
 }
+
+impl PartialEq for Holder {
+    fn eq(&self, other: &Holder) -> bool {
+        match (self, other) {
+            (Holder::Native, Holder::Native) | (Holder::Vir0, Holder::Vir0) => true,
+            (Holder::Device(a), Holder::Device(b)) => a.is(&**b),
+            (Holder::Native | Holder::Vir0 | Holder::Device(_), _) => false,
+        }
+    }
+}
+
+impl Eq for Holder {}
 
 /// Someone who keeps memory for later.
 pub trait GiveUp: Send + Sync {
@@ -437,29 +449,43 @@ pub struct LaunchHint {
     pub asked: bool,
     /// Independent queries: each worker that takes one has memory of its own.
     pub shared: bool,
-    /// Items that a lane takes at a time, at most.
-    pub items_per_lane: u32,
     /// Shape of the frontier.
     pub topology: launch::Topology,
     /// Interpreter or compiled code.
     pub route: launch::Route,
-    /// Items from which a sweep is worth all threads (on a CPU).
-    pub parallel_from: u64,
-    /// How sweeps over frontiers go (on a CPU).
-    pub sweeps: Sweeps,
     /// Results up to this size share a copy.
     pub pack_up_to_bytes: u64,
-    /// Edges of a frontier from which a sweep may pull, where that costs barriers.
-    pub pull_from: u64,
     /// Queries of a batch that may be in memory at once.
     pub slots: u32,
     /// What the queries of a batch may take together: states, inputs and results on the device. `None`: no budget says.
     pub batch_bytes: Option<u64>,
-    /// There may be a second set of inputs, so that those of the next run go up while one is on the device.
-    pub second_inputs: bool,
+    /// For backends that run on the host's threads.
+    pub host: HostHint,
+    /// For devices.
+    pub device: DeviceHint,
     /// Say how long the sweeps of each wave take ([`Report::waves`](crate::run::outcome::Report::waves)). It costs a
     /// look at the clock before and after each sweep, on a CPU as long as a sweep over a few items takes.
     pub time_waves: bool,
+}
+
+/// What of a hint is about threads of the host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HostHint {
+    /// Items from which a sweep is worth all threads.
+    pub parallel_from: u64,
+    /// How sweeps over frontiers go.
+    pub sweeps: Sweeps,
+}
+
+/// What of a hint is about a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceHint {
+    /// Items that a lane takes at a time, at most.
+    pub items_per_lane: u32,
+    /// Edges of a frontier from which a sweep may pull, where that costs barriers.
+    pub pull_from: u64,
+    /// There may be a second set of inputs, so that those of the next run go up while one is on the device.
+    pub second_inputs: bool,
 }
 
 /// How sweeps over frontiers go: each wave starts with the planned route, and goes over to another one where a frontier

@@ -2,7 +2,7 @@
 //! ([`Manner`]).
 
 use vyre_core::plan::arena::{self, Arena, Filling, Temporary};
-use vyre_core::plan::device::{ALIGN, Shape};
+use vyre_core::plan::cuda::{ALIGN, Shape};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::vir0::module::{Program, Resource};
 
@@ -109,7 +109,7 @@ mod tests {
     use crate::image::{Layout, Ranges, Room};
     use crate::neighbor_loop::words::word;
     use std::collections::{HashMap, HashSet};
-    use vyre_core::plan::device::Graphs;
+    use vyre_core::plan::cuda::Graphs;
     use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE};
     use vyre_core::vir0::module::*;
     use vyre_core::vir0::scalar::Scalar;

@@ -11,7 +11,7 @@ use crate::buffer::{Event, Memory, Pinned};
 use crate::driver::Param;
 use crate::image::{Layout, Turn};
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::device::{aligned, bitmap_bytes, pull_bytes};
+use vyre_core::plan::cuda::{aligned, bitmap_bytes, pull_bytes};
 
 impl SessionMemory {
     /// How each wave that may pull does so in the next run, where a frontier has `least` edges.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use vyre_core::dsl::columns::{Column, Slice};
 use vyre_core::dsl::csr::{Csr, CsrError};
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::device::{ALIGN, Graphs, HUB_EDGES, swept_with};
+use vyre_core::plan::cuda::{ALIGN, Graphs, HUB_EDGES, swept_with};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::run::args::TopologyArgs;
 use vyre_core::vir0::module::{FrontierId, Program, TopologyId};

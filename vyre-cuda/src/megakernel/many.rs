@@ -23,7 +23,7 @@ use std::time::Instant;
 use vyre_core::dsl::columns::Slice;
 use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::device::Graphs;
+use vyre_core::plan::cuda::Graphs;
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::launch::Route;
 use vyre_core::plan::session::Counters;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::arena::Filling;
 use vyre_core::plan::compact::{self, Slot};
-use vyre_core::plan::device::{ALIGN, Graphs, Shape};
+use vyre_core::plan::cuda::{ALIGN, Graphs, Shape};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::session::Counters;
 use vyre_core::vir0::module::{FrontierId, ListId, Program, Role};

@@ -22,7 +22,7 @@ use std::time::Instant;
 use vyre_core::dsl::columns::Column;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::arena::Filling;
-use vyre_core::plan::device::{ALIGN, Shape};
+use vyre_core::plan::cuda::{ALIGN, Shape};
 use vyre_core::run::args::Args;
 use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::module::{Buffer, BufferId, Program, Role};

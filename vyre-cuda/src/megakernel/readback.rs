@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vyre_core::dsl::columns::{Column, SliceMut};
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::device::Shape;
+use vyre_core::plan::cuda::Shape;
 use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::module::{Buffer, BufferId, List, ListId, Program};
 use vyre_core::vir0::scalar::Scalar;

@@ -6,7 +6,7 @@ use crate::buffer::{extend, room_in};
 use crate::image::{Control, FRONTIER_CONTROL_BYTES, list_number, unordered, words_of};
 use vyre_core::dsl::columns::Column;
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::device::Shape;
+use vyre_core::plan::cuda::Shape;
 use vyre_core::run::outcome::{Activity, Outcome, Readback, Report, WaveTime};
 use vyre_core::vir0::exact;
 use vyre_core::vir0::module::{

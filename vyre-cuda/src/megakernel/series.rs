@@ -14,7 +14,7 @@ use crate::image::Control;
 use std::time::Instant;
 use vyre_core::dsl::columns::{Column, SliceMut};
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::device::ALIGN;
+use vyre_core::plan::cuda::ALIGN;
 use vyre_core::run::args::Args;
 use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::module::BufferId;

@@ -9,7 +9,7 @@ use crate::abi;
 use crate::buffer::Memory;
 use crate::image::{Control, FRONTIER_CONTROL_BYTES, Layout, Ranges, Run, Turn, records_of};
 use vyre_core::plan::arena::Filling;
-use vyre_core::plan::device::{ALIGN, Shape, bitmap_bytes};
+use vyre_core::plan::cuda::{ALIGN, Shape, bitmap_bytes};
 use vyre_core::vir0::module::{ConstantId, Extent, Program, Role};
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::sizes::Sizes;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use vyre_core::dsl::columns::Column;
 use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::device::ALIGN;
+use vyre_core::plan::cuda::ALIGN;
 use vyre_core::run::args::{TopologyArgs, resolve_topologies};
 use vyre_core::vir0::module::{BufferId, Role};
 

@@ -11,7 +11,7 @@ use crate::device::{Device, DeviceError};
 use std::sync::Arc;
 use vyre_core::dsl::columns::Slice;
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::device::ALIGN;
+use vyre_core::plan::cuda::ALIGN;
 use vyre_core::run::args::{Args, TopologyArgs, check_columns, wrong_length};
 use vyre_core::vir0::module::{BufferId, Program, Role};
 use vyre_core::vir0::sizes::Sizes;

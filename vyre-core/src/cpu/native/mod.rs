@@ -442,11 +442,11 @@ impl<P: Functions> Executor for NativeExecutor<P> {
         }
         self.state.parallel_from = match hint.workers {
             1 => u64::MAX,
-            _ => hint.parallel_from,
+            _ => hint.host.parallel_from,
         };
         for state in self.states() {
             state.pack_up_to_bytes = hint.pack_up_to_bytes;
-            state.sweeps = hint.sweeps;
+            state.sweeps = hint.host.sweeps;
             state.meter.time_waves = hint.time_waves;
         }
         self.max_slots = hint.slots.max(1) as usize;
@@ -462,7 +462,7 @@ impl<P: Functions> Executor for NativeExecutor<P> {
                 limits.max_workers
             },
             code: "native".into(),
-            sweeps: Some(hint.sweeps.start),
+            sweeps: Some(hint.host.sweeps.start),
             notes,
         }
     }
