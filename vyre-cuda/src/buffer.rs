@@ -275,9 +275,11 @@ impl HostWords {
 /// What pages are aligned to, on whatever system.
 const PAGE: usize = 64 << 10;
 
-/// The whole pages in `bytes` bytes of memory at `address`, counted from its first byte; none: an empty range at 0.
+/// The whole pages in `bytes` bytes of memory at `address`, counted from its first byte; none: an empty range at 0. The
+/// page with the first byte is left out even if it is whole, so that as many bytes are left out wherever memory of whole
+/// pages begins.
 pub(crate) fn whole_pages(address: usize, bytes: usize) -> Range<usize> {
-    let first = address.next_multiple_of(PAGE) - address;
+    let first = (address + 1).next_multiple_of(PAGE) - address;
     let last = ((address + bytes) / PAGE * PAGE).saturating_sub(address);
     if first < last { first..last } else { 0..0 }
 }
@@ -751,5 +753,20 @@ fn copy(from: &[u8], to: &mut [MaybeUninit<u8>]) {
             .for_each(|(from, to)| {
                 to.write_copy_of_slice(from);
             });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_much_is_left_out_wherever_whole_pages_of_memory_begin() {
+        for address in [0, 8, 4_096, PAGE - 8, PAGE, 3 * PAGE + 16] {
+            assert!(whole_pages(address, PAGE).is_empty());
+            let whole = whole_pages(address, 3 * PAGE);
+            assert_eq!(whole.len(), 2 * PAGE, "at {address}");
+            assert_eq!((address + whole.start) % PAGE, 0, "at {address}");
+        }
     }
 }

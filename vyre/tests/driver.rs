@@ -210,7 +210,7 @@ fn run_into(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Of 128 KiB, of which one block of 64 KiB is whole, wherever they begin but at one.
+/// Of 128 KiB, of which one block of 64 KiB is taken for whole, wherever they begin.
 fn run_pinned(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
     let case = Case::new(16_384, 1_000);
     let mut session = tries.of(|| blend::Session::new(runtime, case.topology()))?;

@@ -787,7 +787,7 @@ macro_rules! mistaken {
                     $won: &Buf<Atomic<u32>>,
                     $front: &Push,
                 ) {
-                    let _ = ($graph.degree($e.src), $total.len(), $won.len());
+                    let _ = ($graph.degree($e.src), $count.len(), $total.len(), $won.len());
                     $body
                 }
 
@@ -830,6 +830,7 @@ mistaken! {
         x = e.dst;
         if won[x].compare_exchange(0, 4) {
             total[x].fetch_add(k);
+            front.push(x);
         }
     }
     stale_question |e, graph, count, total, won, front| {
@@ -863,6 +864,7 @@ mistaken! {
         let old = count[e.dst].fetch_add(1);
         if old > 1 && won[e.dst].compare_exchange(0, 1) {
             total[e.dst].fetch_add(old);
+            front.push(e.dst);
         }
     }
     name_of_old_under_a_claim |e, graph, count, total, won, front| {
@@ -871,6 +873,7 @@ mistaken! {
             let k = old + 1;
             if won[e.dst].compare_exchange(0, 1) {
                 total[e.dst].fetch_add(k);
+                front.push(e.dst);
             }
         }
     }
