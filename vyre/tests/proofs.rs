@@ -761,6 +761,7 @@ pushes! {
 macro_rules! mistaken {
     ($($name:ident |$e:ident, $graph:ident, $count:ident, $total:ident, $won:ident, $front:ident| $body:block)*) => {
         $(
+            #[allow(clippy::collapsible_if, reason = "each question is a guard of its own")]
             #[wave_graph]
             mod $name {
                 pub(crate) struct Data {

@@ -32,7 +32,7 @@ pub mod rows {
     #[wave(nodes)]
     fn add(v: Node, graph: &Csr, back: &Csr, sum: &mut u64, top: &mut [u32; 4]) {
         let row = graph.edges(v);
-        let near = if v % 2 == 0 {
+        let near = if v.is_multiple_of(2) {
             graph.neighbors(v)
         } else {
             graph.neighbors(0)
