@@ -1,5 +1,5 @@
 //! A CUDA device that is open: its context, its streams, what is allocated on it, and the module that interprets passes
-//! ([`Interpreter`]). It is opened without a panic.
+//! (`Interpreter`). It is opened without a panic.
 //!
 //! Only the driver is needed. For common architectures the megakernel's machine code is part of this crate ([`Code`]);
 //! for others the driver compiles its PTX, and keeps the result in its own cache on disk (keyed by content, GPU and
