@@ -135,6 +135,7 @@ fn random_compiled_passes_do_what_they_mean() {
         let topology = TopologyArgs {
             graphs: vec![&graph],
             columns: vec![],
+            scalars: vec![],
         };
         let expected = Vir0Executor::new(Arc::clone(&program), &topology, Allocation::Separate);
         let expected = left(expected.expect("it fits").run(&Args::default()));

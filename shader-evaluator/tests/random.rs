@@ -26,6 +26,7 @@ fn run(backend: &dyn Backend, program: &Arc<Program>, graph: &Csr) -> Result<Lef
     let topology = TopologyArgs {
         graphs: vec![graph],
         columns: vec![],
+        scalars: vec![],
     };
     let mut executor = backend.open(Opening {
         program: Arc::clone(program),

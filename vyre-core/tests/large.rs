@@ -319,6 +319,7 @@ fn tables_may_be_full() {
             let graphs = TopologyArgs {
                 graphs: vec![&graph; count],
                 columns: vec![],
+                scalars: vec![],
             };
             let args = Args {
                 scalars: vec![0; count],
@@ -379,6 +380,7 @@ fn capacities_of_2_to_the_61_are_too_large_and_no_more() {
     let graphs = TopologyArgs {
         graphs: vec![&graph],
         columns: vec![],
+        scalars: vec![],
     };
     let run = |program: &Program, allocation| {
         let executor = Vir0Executor::new(program.clone().into(), &graphs, allocation);

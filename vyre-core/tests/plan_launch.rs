@@ -174,8 +174,13 @@ fn where_every_sweep_is_short_barriers_stay_in_one_cta() {
     // Who asks for CTAs gets them.
     assert_eq!(launch(Some(2_048), Some(4)), (4, Scope::All));
     assert_eq!(launch(Some(9_999), Some(1)), (1, Scope::One));
-    // By default nothing is short enough.
+    // By default nothing is short enough, not even a sweep over nothing.
     assert_eq!(ask(QUIET, None).scope, Scope::All);
+    let empty = Request {
+        longest_sweep: Some(0),
+        ..QUIET
+    };
+    assert_eq!(ask(empty, None).scope, Scope::All);
 }
 
 #[test]

@@ -413,6 +413,7 @@ fn what_is_given_must_be_what_is_declared() {
     let graphs = TopologyArgs {
         graphs: vec![&graph],
         columns: vec![],
+        scalars: vec![],
     };
     let why = refused(&program, &graphs, &given);
     assert_eq!(
@@ -422,6 +423,7 @@ fn what_is_given_must_be_what_is_declared() {
     let columns = TopologyArgs {
         graphs: vec![],
         columns: vec![column(0)],
+        scalars: vec![],
     };
     let first = program.buffers[0].name.clone();
     let why = refused(&program, &columns, &given);
@@ -615,6 +617,7 @@ fn as_many_frontiers_as_there_can_be_go_through() {
     let topology = TopologyArgs {
         graphs: vec![&graph],
         columns: vec![],
+        scalars: vec![],
     };
     let sizes = topology.sizes(&program);
     let graphs = Graphs::at_most(&program, &sizes);

@@ -60,7 +60,9 @@ pub enum Code {
         minor: i32,
     },
     /// PTX. The driver compiled it, which takes 15 to 30 s, or had it in its cache from an earlier process.
-    #[error("the driver compiles the megakernel, once a machine: {0}")]
+    #[error(
+        "the driver compiles the megakernel, so the first program on a machine waits for half a minute: {0}"
+    )]
     Ptx(NoCubin),
 }
 
@@ -81,7 +83,7 @@ pub enum NoCubin {
     },
     /// The driver is older than the compiler.
     #[error(
-        "the driver supports CUDA {}.{}; cubins need {}.{}",
+        "the driver supports CUDA {}.{}; one for {}.{} or later takes cubins, and does not compile",
         version / 1000,
         version % 1000 / 10,
         CUBINS_DRIVER / 1000,
@@ -392,7 +394,10 @@ mod tests {
             driver: 12_040,
             ..h100
         };
-        assert_eq!(why(old), "the driver supports CUDA 12.4; cubins need 13.0");
+        assert_eq!(
+            why(old),
+            "the driver supports CUDA 12.4; one for 13.0 or later takes cubins, and does not compile"
+        );
         let asked = Target { ptx: true, ..h100 };
         assert_eq!(why(asked), "VYRE_PTX=1 asks for it");
         let parted = Target {
@@ -402,7 +407,8 @@ mod tests {
         assert_eq!(parted.cubin().unwrap_err(), NoCubin::WithoutClusters);
         assert_eq!(
             Code::Ptx(on((11, 0)).cubin().unwrap_err()).to_string(),
-            "the driver compiles the megakernel, once a machine: there is no cubin for compute capability 11.0"
+            "the driver compiles the megakernel, so the first program on a machine waits for half a minute: there is no \
+             cubin for compute capability 11.0"
         );
         // Those of 8.x have none to leave out.
         assert!(on((8, 0)).cubin().is_ok());

@@ -65,7 +65,7 @@ pub enum DeviceError {
         name: String,
     },
     /// The driver did not take the megakernel.
-    #[error("the driver could not compile the megakernel: {log}")]
+    #[error("the driver could not compile the megakernel, which a newer one may: {log}")]
     Compile {
         /// The driver's log.
         log: String,
@@ -84,10 +84,22 @@ pub enum DeviceError {
         /// The driver's name of the error and its text.
         reason: String,
     },
+    /// There was no memory for a driver call: of the device, or page-locked memory of the host.
+    #[error(
+        "{call} failed: {reason}; drop sessions, or end other programs (`nvidia-smi` lists those that hold a device's \
+        memory)"
+    )]
+    NoMemory {
+        /// What was attempted.
+        call: &'static str,
+        /// The driver's name of the error and its text.
+        reason: String,
+    },
     /// A driver call failed, and so will all others of this process: a kernel broke the context that all of its CUDA
     /// libraries share.
     #[error(
-        "{call} failed, and the CUDA context of this process is lost, so only a new process can use the device: {reason}"
+        "{call} failed, and the CUDA context of this process is lost, as after a fault in a kernel; start the program \
+        again to use the device: {reason}"
     )]
     Lost {
         /// What was attempted when it was noticed.
@@ -119,6 +131,7 @@ impl DeviceError {
             | CUDA_ERROR_INVALID_ADDRESS_SPACE
             | CUDA_ERROR_INVALID_PC
             | CUDA_ERROR_LAUNCH_FAILED => DeviceError::Lost { call, reason },
+            CUDA_ERROR_OUT_OF_MEMORY => DeviceError::NoMemory { call, reason },
             _ => DeviceError::Driver { call, reason },
         }
     }

@@ -67,8 +67,8 @@ pub(crate) enum Param {
 }
 
 /// A driver. All but the first group of functions need the context to be current on the calling thread
-/// ([`enter`](Driver::enter)). Errors are [`DeviceError::Driver`], or [`DeviceError::Lost`] where no later call can
-/// succeed, unless a function says otherwise.
+/// ([`enter`](Driver::enter)). Errors are [`DeviceError::Driver`], [`DeviceError::NoMemory`], or [`DeviceError::Lost`] where
+/// no later call can succeed, unless a function says otherwise.
 pub(crate) trait Driver: Debug + Send + Sync {
     /// As `cuDriverGetVersion` counts.
     fn version(&self) -> Result<i32, DeviceError>;

@@ -423,6 +423,7 @@ mod tests {
         let topology = TopologyArgs {
             graphs: vec![&graph],
             columns: vec![],
+            scalars: vec![],
         };
         let device = Device::open(0).expect("a CUDA device");
         let mut megakernel =

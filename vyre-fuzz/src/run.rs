@@ -161,6 +161,7 @@ impl Given {
         let topology = TopologyArgs {
             graphs: graphs.iter().collect(),
             columns: Vec::new(),
+            scalars: vec![],
         };
         let mut sizes = topology.sizes(program);
         let scalars = program.scalars.iter();
@@ -191,6 +192,7 @@ impl Given {
         TopologyArgs {
             graphs: self.graphs.iter().collect(),
             columns: of_session.map(|(id, _, c)| (*id, c.as_slice())).collect(),
+            scalars: vec![],
         }
     }
 
@@ -201,6 +203,12 @@ impl Given {
             inputs: of_run.map(|(id, _, c)| (*id, c.as_slice())).collect(),
         }
     }
+}
+
+/// Whether a buffer of the session is as long as a scalar says that only runs give.
+fn lacks_a_length(program: &Program) -> bool {
+    let mut of_session = program.buffers.iter().filter(|b| b.role == Role::Topology);
+    of_session.any(|b| !program.scalars_in(b.extent).is_empty())
 }
 
 /// A mutated program that verifies, through its schedule.
@@ -248,6 +256,9 @@ pub(crate) fn run_program(bytes: &[u8], tally: &mut Tally) {
         Err(RunError::TooLong { .. }) => "refused: too long a range",
         Err(RunError::NoLength { .. }) => "refused: a length without a value",
         Err(RunError::RowBit { .. }) => "refused: bits beyond a width",
+        Err(RunError::Invalid(_)) if lacks_a_length(&program) => {
+            "refused: a length that only runs know"
+        }
         Err(e) => panic!("{e}"),
     });
     if !matches!(first, Err(RunError::Work { .. })) {

@@ -17,8 +17,8 @@ use crate::turns::watched;
 use crate::wave_graph::build::{Built, Missed};
 use crate::wave_graph::check::{Fields, Param, Slot, Sweep};
 use crate::wave_graph::graph::{
-    Field, FieldKind, FixpointArgs, GENERATED, Graph, Host, Included, MaxRounds, Piece, Same, What,
-    condition_name, max_rounds_name, visible_to_graphs,
+    Field, FieldKind, FixpointArgs, GENERATED, Given, Graph, Host, Included, MaxRounds, Piece,
+    Same, What, condition_name, max_rounds_name, visible_to_graphs,
 };
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -473,7 +473,9 @@ impl Expansion<'_> {
             match slot {
                 Slot::Scalar(s) => {
                     let ty = scalar_type(self.program.scalars[s.index()].scalar);
-                    inputs.push(quote! { #docs pub #ident: #ty });
+                    if self.fields.given(s) != Some(Given::Session) {
+                        inputs.push(quote! { #docs pub #ident: #ty });
+                    }
                 }
                 Slot::Buffer(b) => {
                     let buffer = &self.program.buffers[b.index()];
@@ -621,6 +623,26 @@ impl Expansion<'_> {
             || broken.any(|(f, _)| matches!(f.host, Some(Host::Input(_))))
     }
 
+    /// Whether `Topology` has a lifetime: it lends something, or has nothing in it.
+    fn topology_borrows(&self) -> bool {
+        let is_scalar =
+            |(f, _): (&Field, Slot)| matches!(f.kind, FieldKind::Scalar(_, Given::Session));
+        let is_lent = |(field, slot): (&Field, Slot)| match (slot, &field.kind) {
+            (Slot::Csr(_), FieldKind::Csr { reverse_of }) => reverse_of.is_none(),
+            (Slot::Buffer(_) | Slot::Rows(..), FieldKind::Column { role, .. }) => {
+                *role == Role::Topology
+            }
+            (Slot::Broken, _) => matches!(field.host, Some(Host::Topology(_))),
+            _ => false,
+        };
+        self.fields.iter().any(is_lent) || !self.fields.iter().any(is_scalar)
+    }
+
+    /// The lifetime of `Topology`, where it has one.
+    pub(crate) fn topology_lifetime(&self) -> Option<TokenStream> {
+        self.topology_borrows().then(|| quote! { <'a> })
+    }
+
     pub(crate) fn topology_type(&self) -> TokenStream {
         let (krate, private) = (&self.graph.options.krate, self.private());
         let doc = format!("What a session of `{}` is created from.", self.graph.name);
@@ -636,6 +658,11 @@ impl Expansion<'_> {
             } else {
                 quote! { #(#docs)* }
             };
+            if let (Slot::Scalar(s), FieldKind::Scalar(_, Given::Session)) = (slot, &field.kind) {
+                let ty = scalar_type(self.program.scalars[s.index()].scalar);
+                members.push(quote! { #docs pub #ident: #ty });
+                continue;
+            }
             match (slot, &field.kind) {
                 (Slot::Csr(_), FieldKind::Csr { reverse_of: None }) => {
                     only_csr = Some(ident);
@@ -678,6 +705,7 @@ impl Expansion<'_> {
                 _ => {}
             }
         }
+        let lifetime = self.topology_lifetime();
         let (members, from) = match (members.len(), only_csr) {
             (0, _) => (
                 quote! { marker: ::core::marker::PhantomData<&'a ()> },
@@ -701,11 +729,11 @@ impl Expansion<'_> {
             ),
             _ => (quote! { #(#members,)* }, TokenStream::new()),
         };
-        let (derive, impls) = self.traits(&topology, &Some(quote! { <'a> }));
+        let (derive, impls) = self.traits(&topology, &lifetime);
         quote! {
             #[doc = #doc]
             #derive
-            pub struct #topology<'a> { #members }
+            pub struct #topology #lifetime { #members }
             #impls
             #from
         }

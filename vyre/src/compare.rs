@@ -81,9 +81,10 @@ pub enum Differs {
 }
 
 impl Comparison {
-    /// Whether nothing differs.
+    /// Whether something was compared, and nothing of it differs. Of a pass without a result that is proven or claimed,
+    /// nothing is.
     pub fn agrees(&self) -> bool {
-        self.differences.is_empty()
+        self.differences.is_empty() && !self.compared.is_empty()
     }
 }
 

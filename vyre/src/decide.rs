@@ -25,7 +25,7 @@ use vyre_core::run::backend::{
     DeviceHint, Executor, Followed, HostHint, LaunchHint, Limits, Sweeps,
 };
 use vyre_core::run::outcome::{Activity, Readback, Report, WaveTime};
-use vyre_core::vir0::module::Program;
+use vyre_core::vir0::module::{Extent, Program};
 use vyre_core::vir0::sizes::Sizes;
 
 /// Decisions that a session remembers.
@@ -156,9 +156,17 @@ impl Situation {
         queries: u64,
     ) -> Situation {
         let sizes = &memory.sizes;
-        let lengths = program.buffers.iter();
-        let lengths = lengths.filter_map(|b| sizes.resolve(program, b.extent));
-        let length = lengths.max().unwrap_or(0);
+        let longest = |extents: &mut dyn Iterator<Item = Extent>| {
+            let lengths = extents.filter_map(|extent| sizes.resolve(program, extent));
+            lengths.max().unwrap_or(0)
+        };
+        let buffers = program.buffers.iter().map(|b| b.extent);
+        let ranges = program.waves.iter().filter_map(|w| w.domain.count());
+        let length = longest(&mut buffers.chain(ranges));
+        // Nodes bound a frontier of nodes; what has room for items of another kind bounds its sweeps by itself.
+        let of_items = program.frontiers.iter().filter(|f| !f.fields.is_empty());
+        let lists = program.lists.iter().map(|l| l.capacity);
+        let room = longest(&mut lists.chain(of_items.map(|f| f.capacity)));
         let edges = sizes.edges.iter().copied().max().unwrap_or(0);
         let budget = runtime.memory();
         Situation {
@@ -168,7 +176,7 @@ impl Situation {
                 0 => length,
                 nodes => nodes,
             },
-            longest: length.max(sizes.nodes).max(edges),
+            longest: length.max(sizes.nodes).max(edges).max(room),
             resident_bytes: memory.lease.bytes(),
             used_bytes: budget.map_or(0, |(_, used)| used),
             budget_bytes: budget.map(|(total, _)| total),

@@ -4,7 +4,7 @@ use crate::decide::{Decider, Happened, Situation};
 use crate::error::Error;
 use crate::memory::{Memory, legal};
 use crate::plans::Planned;
-use crate::query::{args, made, slices};
+use crate::query::{OfSession, made, slices};
 use crate::runtime::Runtime;
 use crate::stop::Stops;
 use std::any::TypeId;
@@ -38,6 +38,8 @@ pub struct FusedSession<A, B> {
     program: Arc<Program>,
     links: Vec<Link>,
     how: How,
+    /// Of each pass.
+    given: (OfSession, OfSession),
     backend: &'static str,
     stops: Stops,
     passes: PhantomData<fn() -> (A, B)>,
@@ -162,12 +164,19 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         if !alike {
             return Err(invalid(&"fused passes work on one topology").into());
         }
+        let of_session = (
+            OfSession(first.scalars.clone()),
+            OfSession(second.scalars.clone()),
+        );
         let runtime = &runtime.able(&fused.program);
         let fused_program = std::mem::take(&mut fused.program);
         let together = runtime.implementation().runs_bytecode() && !add_differently(&a, &b);
         let (program, how) = if together {
             let moved = |(id, column)| (fused.second_buffer(id), column);
             let mut both = first;
+            let scalars = second.scalars.iter();
+            both.scalars
+                .extend(scalars.map(|&(id, bits)| (fused.second_scalar(id), bits)));
             both.columns.extend(second.columns.into_iter().map(moved));
             let (planned, memory) = Memory::settle(&fused_program, &both, runtime)?;
             taken = rows()?;
@@ -201,6 +210,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             program,
             links,
             how,
+            given: of_session,
             backend: runtime.backend(),
             passes: PhantomData,
         })
@@ -253,7 +263,9 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
     ) -> Result<(A::Output, B::Output), Error> {
         let _under_way = self.stops.begin()?;
         // What a run needs has room before its rows of structs are taken apart.
-        let (a, b) = (A::args(&first), B::args(&second));
+        let (mut a, mut b) = (A::args(&first), B::args(&second));
+        self.given.0.fill(&mut a);
+        self.given.1.fill(&mut b);
         match &mut self.how {
             How::Together(both) => {
                 let args = self.fused.args(&a, &b);
@@ -266,7 +278,8 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             }
         }
         let rows = (A::rows(&first)?, B::rows(&second)?);
-        let (a, b) = (args::<A>(&first, &rows.0), args::<B>(&second, &rows.1));
+        a.inputs.extend(slices(&rows.0));
+        b.inputs.extend(slices(&rows.1));
         let (mut first, mut second) = match &mut self.how {
             How::Together(both) => {
                 let args = self.fused.args(&a, &b);

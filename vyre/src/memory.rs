@@ -4,6 +4,7 @@ use crate::budget::Lease;
 use crate::decide::{quiet, used_bps};
 use crate::error::Error;
 use crate::plans::{Layout, Planned};
+use crate::query::OfSession;
 use crate::runtime::Runtime;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -132,6 +133,7 @@ impl Memory {
             let backend = runtime.implementation();
             Ok::<_, RunError>(
                 planned.sizes.parts != topology.sizes(&planned.program).parts
+                    || planned.sizes.of_session != topology.scalars
                     || !planned.holder.is_host()
                         && backend.holder(&planned.program, topology)? != planned.holder,
             )
@@ -352,6 +354,11 @@ impl Memory {
             });
         }
         Ok(())
+    }
+
+    /// The scalars of runs, with those of the session.
+    pub(crate) fn scalars(&self) -> OfSession {
+        OfSession(self.sizes.of_session.clone())
     }
 
     /// Lengths that depend on the run's scalars.

@@ -13,16 +13,30 @@ use vyre_core::plan::launch::Age;
 use vyre_core::run::args::Args;
 use vyre_core::run::outcome::{Outcome, WaveTime, for_queries, give};
 use vyre_core::run::pass::Pass;
-use vyre_core::vir0::module::{BufferId, ListId, Program, ReductionId, Role};
+use vyre_core::vir0::module::{BufferId, ListId, Program, ReductionId, Role, ScalarId};
 
-/// Untyped arguments of a run, rows of structs among them.
-pub(crate) fn args<'r, 'a: 'r, P: Pass>(
-    run: &P::Run<'a>,
-    rows: &'r [(BufferId, Column)],
-) -> Args<'r> {
-    let mut args: Args<'r> = P::args(run);
-    args.inputs.extend(slices(rows));
-    args
+/// The scalars that a session was given, `#[topology] k: u32`. A run does not say them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OfSession(pub(crate) Vec<(ScalarId, u64)>);
+
+impl OfSession {
+    /// Puts them among the scalars of a run.
+    pub(crate) fn fill(&self, args: &mut Args<'_>) {
+        self.fill_scalars(&mut args.scalars);
+    }
+
+    pub(crate) fn fill_scalars(&self, scalars: &mut [u64]) {
+        for &(id, bits) in &self.0 {
+            scalars[id.index()] = bits;
+        }
+    }
+
+    /// Untyped arguments of a run, without rows of structs.
+    pub(crate) fn args<'a, P: Pass>(&self, run: &P::Run<'a>) -> Args<'a> {
+        let mut args = P::args(run);
+        self.fill(&mut args);
+        args
+    }
 }
 
 /// The typed result of a run.
@@ -258,6 +272,7 @@ impl Query {
 
     /// Finds out whether what it is given is wrong.
     pub(crate) fn check(&mut self, memory: &mut Memory, program: &Program) {
+        memory.scalars().fill_scalars(&mut self.scalars);
         let checked = match &self.inputs {
             Ok(_) => memory.check(program, &self.args()),
             Err(e) => Err(e.clone()),

@@ -248,7 +248,7 @@ impl Runtime {
         }
     }
 
-    /// `"cuda"`, `"native"` or `"vir0"`; of several sides, where sessions begin
+    /// The backend's name, such as `"native"`; of several sides, where sessions begin
     /// ([`Session::backend`](crate::Session::backend) says where one is).
     pub fn backend(&self) -> &'static str {
         self.backend.name()

@@ -137,7 +137,7 @@ impl<P: Pass> Session<P> {
         results: &mut Outcome,
     ) -> Result<(), RunError> {
         let _under_way = self.stops.begin()?;
-        let args = [P::args(run)];
+        let args = [self.memory.scalars().args::<P>(run)];
         self.on_a_side((&args[0].scalars, 1), |session| {
             let runs = std::slice::from_ref(run);
             session.with_rows((runs, &args), |session, series| {
@@ -158,7 +158,7 @@ impl<P: Pass> Session<P> {
     /// As [`Session::run`]; a result that does not fit in the budget beside the others is refused before anything runs.
     pub fn run_pinned(&mut self, run: P::Run<'_>) -> Result<Pinned<P::Output>, Error> {
         let _under_way = self.stops.begin()?;
-        let args = [P::args(&run)];
+        let args = [self.memory.scalars().args::<P>(&run)];
         let runs = [run];
         let pinned = self.on_a_side((&args[0].scalars, 1), |session| {
             session.with_rows((&runs, &args), |session, series| session.pinned(&series[0]))
@@ -276,7 +276,9 @@ impl<P: Pass> Session<P> {
         let mut results = std::mem::take(&mut self.kept);
         P::exchange(&mut results, out);
         let launched = begun.and_then(|(_under_way, runs)| {
-            let plain: Vec<Args<'_>> = runs.iter().map(P::args).collect();
+            let of_session = self.memory.scalars();
+            let plain = runs.iter().map(|run| of_session.args::<P>(run));
+            let plain: Vec<Args<'_>> = plain.collect();
             let scalars = plain.first().map_or(&[][..], |args| &args.scalars);
             self.on_a_side((scalars, 1), |session| {
                 session.with_rows((&runs, &plain), |session, series| {

@@ -32,7 +32,7 @@ use vyre_core::vir0::sizes::Sizes;
 /// A side of a session: [`Session::sides`](crate::Session::sides).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
-    /// `"cuda"`, `"native"` or `"vir0"`.
+    /// Its backend's name, such as `"native"`.
     pub backend: &'static str,
     /// What it runs on.
     pub device: String,
@@ -453,8 +453,8 @@ impl Sides {
             return text;
         }
         let per = match self.agreement {
-            Alike::All | Alike::Nothing => "an item",
-            Alike::Result => "a run",
+            Alike::All => "an item",
+            Alike::Result | Alike::Nothing => "a run",
         };
         for (i, side) in self.list().into_iter().enumerate() {
             let label = if i == 0 { "sides" } else { "" };

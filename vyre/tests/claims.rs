@@ -86,7 +86,7 @@ fn results_are_proven_claimed_or_open_one_by_one() {
         "{plan}"
     );
     let cost = "changed may differ, so a session of several backends stays where it began: \
-                `set_side_changes(true)` or a claim, `#[pass(same_result(changed = \"why\"))]`, lets it change\n";
+                `set_side_changes(true)` or, if it is true, a claim, `#[pass(same_result(changed = \"why\"))]`, lets it change\n";
     assert!(plan.contains(&format!("\n  {cost}\n")), "{plan}");
     assert!(!path::PLAN.to_string().contains("stays where it began"));
     // Where there is one backend, nothing else would tell.
@@ -103,7 +103,7 @@ fn results_are_proven_claimed_or_open_one_by_one() {
     assert!(
         two.contains("  away, copy, steps_changed and again_changed may differ, so ")
             && two.contains(
-                " or claims, `#[pass(same_result(away = \"why\", copy = \"why\", steps_changed = \"why\", \
+                " or, if they are true, claims, `#[pass(same_result(away = \"why\", copy = \"why\", steps_changed = \"why\", \
                  again_changed = \"why\"))]`, let it change\n"
             ),
         "{two}"

@@ -646,6 +646,18 @@ pushes! {
         }
         let _ = (round, from, bound[e.dst]);
     }
+    swaps |e, round, mark, bound, from, front| {
+        if mark[e.dst].compare_and_swap(0, 7) == 0 {
+            front.push(e.dst);
+        }
+        let _ = (round, from, bound[e.dst]);
+    }
+    swaps_of_another |e, round, mark, bound, from, front| {
+        if mark[e.dst].compare_and_swap(0, 7) == 7 {
+            front.push(e.dst);
+        }
+        let _ = (round, from, bound[e.dst]);
+    }
     claims_by_round |e, round, mark, bound, from, front| {
         if mark[e.dst].compare_exchange(0, round + 1) {
             front.push(e.dst);
@@ -1005,7 +1017,118 @@ fn what_is_proven_of_ordinary_passes() {
     );
 }
 
+/// Searches that claim nodes by what was there before.
+macro_rules! searches {
+    ($($name:ident |$e:ident, $round:ident, $far:ident, $level:ident, $front:ident| $body:block)*) => {
+        $(
+            #[wave_graph]
+            mod $name {
+                pub(crate) const FAR: u32 = 900;
+
+                pub(crate) struct Data {
+                    #[topology]
+                    graph: Csr,
+                    #[topology]
+                    $far: u32,
+                    #[frontier(unique)]
+                    $front: Frontier,
+                    #[output(per = node, init = FAR)]
+                    $level: u32,
+                }
+
+                #[wave(once)]
+                fn begin($level: &Buf<Atomic<u32>>, $front: &Push) {
+                    $level[0].store(0);
+                    $front.push(0);
+                }
+
+                #[fixpoint(after(begin), until($front.is_empty()))]
+                mod levels {
+                    #[wave(edges(graph, from = $front))]
+                    fn follow(
+                        $e: Edge,
+                        $round: Round,
+                        $far: u32,
+                        $level: &Buf<Atomic<u32>>,
+                        $front: &Push,
+                    ) {
+                        let _ = $far;
+                        $body
+                    }
+                }
+            }
+        )*
+
+        /// Of each: how its plan begins, and levels.
+        fn searched(runtime: &Runtime, graph: &Csr) -> Vec<(&'static str, String, Vec<u32>)> {
+            vec![$({
+                let topology = $name::Topology { graph, $far: 900 };
+                let mut session = $name::Session::new(runtime, topology).expect("it fits");
+                let level = session.run($name::Run {}).expect("there is room").$level;
+                let plan = $name::PLAN.to_string();
+                (stringify!($name), plan.lines().next().unwrap_or_default().to_owned(), level)
+            }),*]
+        }
+    };
+}
+
+searches! {
+    by_a_literal |e, round, far, level, front| {
+        if level[e.dst].compare_and_swap(900, round + 1) == 900 {
+            front.push(e.dst);
+        }
+    }
+    by_a_constant |e, round, far, level, front| {
+        if FAR == level[e.dst].compare_and_swap(FAR, round + 1) {
+            front.push(e.dst);
+        }
+    }
+    by_a_scalar |e, round, far, level, front| {
+        if level[e.dst].compare_and_swap(far, round + 1) == far {
+            front.push(e.dst);
+        }
+    }
+    by_two_names |e, round, far, level, front| {
+        if level[e.dst].compare_and_swap(FAR, round + 1) == far {
+            front.push(e.dst);
+        }
+    }
+    in_a_local |e, round, far, level, front| {
+        let old = level[e.dst].compare_and_swap(FAR, round + 1);
+        if old == FAR {
+            front.push(e.dst);
+        }
+    }
+    by_what_changes |e, round, far, level, front| {
+        let mut x = 900;
+        let swapped = level[e.dst].compare_and_swap(x, {
+            x += 1;
+            round + 1
+        }) == x;
+        if !swapped && x == 901 && level[e.dst].load() == round + 1 {
+            front.push(e.dst);
+        }
+    }
+}
+
+fn a_swap_that_is_compared_with_what_it_expects_is_a_claim(runtime: &Runtime) {
+    let graph = chords(200);
+    let searches = searched(runtime, &graph);
+    let levels = &searches[0].2;
+    assert!(levels.contains(&3) && !levels.contains(&900));
+    for (name, class, level) in &searches {
+        let claims = ["by_a_literal", "by_a_constant", "by_a_scalar"].contains(name);
+        let expected = match claims {
+            true => format!("pass {name} (same bits"),
+            false => format!("pass {name} (open result"),
+        };
+        assert!(class.starts_with(&expected), "{class}");
+        assert_eq!(level, levels, "{name}");
+    }
+}
+
 backend_tests!(
+    a_swap_that_is_compared_with_what_it_expects_is_a_claim,
     rows_that_a_frontier_follows_do_not_depend_on_the_order,
     counters_do_not_depend_on_the_order,
     ordinary_passes_do_not_depend_on_the_order,
@@ -1063,9 +1186,8 @@ fn what_is_pushed_has_room(runtime: &Runtime) {
     assert_eq!(out.seen, vec![3; NODES as usize]);
     for (pass, room, seen) in pushes_of(runtime, &graph, 0) {
         let (times, pushed) = match pass {
-            "claims" | "claims_by_round" | "counts" | "by_names" | "by_name_and_round" => {
-                (Some(1), Some(all))
-            }
+            "claims" | "swaps" | "claims_by_round" | "counts" | "by_names"
+            | "by_name_and_round" => (Some(1), Some(all)),
             "twice" => (Some(2), Some(2 * all)),
             // All edges push.
             "scalar" | "constant" | "round_meets" | "round_meets_name" | "at_least" => {

@@ -43,6 +43,7 @@ fn runs(program: &Arc<Program>, graph: &Csr, allocation: Allocation) -> [Left; 2
     let topology = TopologyArgs {
         graphs: vec![graph],
         columns: vec![],
+        scalars: vec![],
     };
     let executor = Vir0Executor::new(Arc::clone(program), &topology, allocation);
     let mut executor = executor.expect("the program is made for the graph");

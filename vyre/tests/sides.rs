@@ -400,7 +400,7 @@ fn what_may_differ_stays_where_it_began_unless_it_is_asked_to_go() {
     let text = session.explain().to_string();
     assert!(
         text.contains(
-            "; stays, because total may differ from run to run: `set_side_changes(true)` or a claim, \
+            "; stays, because total may differ from run to run: `set_side_changes(true)` or, if it is true, a claim, \
              `#[pass(same_result(total = \"why\"))]`, lets it change\n"
         ),
         "{text}"

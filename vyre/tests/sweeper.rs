@@ -92,6 +92,7 @@ fn random_schedules_run_the_same() {
         let topology = TopologyArgs {
             graphs: vec![&graph],
             columns: vec![],
+            scalars: vec![],
         };
         agree(program, &topology, &Args::default(), &ends);
         Ok(())
@@ -126,6 +127,7 @@ fn pass_runs_the_same<P: Pass>(expected: &[&str]) {
         let mut topology = TopologyArgs {
             graphs: vec![&graph],
             columns: vec![],
+            scalars: vec![],
         };
         let mut sizes = topology.sizes(&program);
         for scalar in &program.scalars {

@@ -446,6 +446,8 @@ struct Guard<'b> {
     reads: Vec<BufferId>,
     /// Buffers of which the outcome guards a claim.
     inner: Vec<BufferId>,
+    /// The first guarded statement that shows more than that the claim succeeded.
+    shows: Option<SiteId>,
 }
 
 /// Every access of a body, in evaluation order, by resource.
@@ -593,6 +595,7 @@ impl<'b> Accesses<'b> {
             others: Vec::new(),
             reads: Vec::new(),
             inner: Vec::new(),
+            shows: None,
         };
         let is_read = |b: &BufferId| {
             let list = self.list.get(&Resource::Buffer(*b));
@@ -789,6 +792,7 @@ impl<'b> Accesses<'b> {
             others: Vec::new(),
             reads: Vec::new(),
             inner: Vec::new(),
+            shows: None,
         };
         match atomic {
             Expr::CompareExchange {
@@ -799,9 +803,13 @@ impl<'b> Accesses<'b> {
                 ..
             } => {
                 let mut guard = guard(&**index);
-                let known = self.is_uniform(expected) && self.is_uniform(new);
-                let known = known && self.decides(place, condition, guarded, &mut guard);
-                known.then_some((*buffer, Ok(guard)))
+                if !self.is_uniform(expected) || !self.is_uniform(new) {
+                    return None;
+                }
+                match self.decides(place, condition, guarded, &mut guard) {
+                    true => Some((*buffer, Ok(guard))),
+                    false => Some((*buffer, Err((Why::Claim, guard.shows?)))),
+                }
             }
             Expr::Atomic {
                 op,
@@ -935,7 +943,22 @@ impl<'b> Accesses<'b> {
 
     /// Whether statements do the same whichever item's attempt has succeeded at the index.
     fn is_guarded(&self, stmts: &'b [Stmt], all: &'b [Stmt], guard: &mut Guard<'b>) -> bool {
-        stmts.iter().all(|stmt| match stmt {
+        let shows = stmts.iter().find(|s| !self.is_alike(s, all, guard));
+        if let Some(stmt) = shows
+            && guard.shows.is_none()
+        {
+            guard.shows = match stmt.effect() {
+                Effect::Element(element) => Some(element.site),
+                Effect::Push(_, _, site) | Effect::Append(_, site) => Some(site),
+                _ => None,
+            };
+        }
+        shows.is_none()
+    }
+
+    /// The same of one of them.
+    fn is_alike(&self, stmt: &'b Stmt, all: &'b [Stmt], guard: &mut Guard<'b>) -> bool {
+        match stmt {
             Stmt::Push { value, .. } => {
                 guard.per_node = true;
                 self.same(value, guard.index)
@@ -993,7 +1016,7 @@ impl<'b> Accesses<'b> {
             },
             // Of no other is it known.
             _ => false,
-        })
+        }
     }
 
     /// Notes the accesses of an expression, whose value is read or not.

@@ -201,6 +201,7 @@ impl Beside<'_> {
             edges: edges.map(|&e| most(parts.most_edges, e)).collect(),
             scalars: sizes.scalars.clone(),
             parts: Vec::new(),
+            of_session: sizes.of_session.clone(),
         };
         let of_part = Beside {
             program,

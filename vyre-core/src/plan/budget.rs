@@ -105,7 +105,7 @@ impl Backend {
     /// Those whose budgets are judged when a pass is compiled.
     pub const ALL: [Backend; 3] = [Backend::Native, Backend::Vir0, Backend::CUDA];
 
-    /// The name of the backend that a runtime has: `"native"`, `"vir0"`, `"cuda"`.
+    /// The name of the backend that a runtime has.
     pub fn name(self) -> &'static str {
         match self {
             Backend::Native => "native",

@@ -634,6 +634,11 @@ impl Fused {
         self.scalars
     }
 
+    /// Where a scalar of the second program is.
+    pub fn second_scalar(&self, id: ScalarId) -> ScalarId {
+        ScalarId(id.0 + self.scalars as u16)
+    }
+
     /// Where a buffer of the second program is.
     pub fn second_buffer(&self, id: BufferId) -> BufferId {
         self.buffers[id.index()]

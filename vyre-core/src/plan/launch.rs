@@ -311,7 +311,8 @@ pub fn recommend(
         .expect("the budget is not 0");
     let topology = policy.topology(request, density_bps, pressure_bps, previous);
     let short = topology == Topology::MemoryConstrained;
-    let tiny = (request.longest_sweep).is_some_and(|items| items <= policy.lone_worker_items);
+    let lone = policy.lone_worker_items;
+    let tiny = lone > 0 && request.longest_sweep.is_some_and(|items| items <= lone);
     let workers = match request.requested_workers {
         None if tiny => 1,
         _ => policy.workers(request, topology, density_bps, pressure_bps),

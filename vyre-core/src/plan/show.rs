@@ -16,7 +16,7 @@ use crate::vir0::module::{
     MAX_ROUNDS, Mode, Parts, Program, Proviso, Reason, ReduceOp, Resource, Role, ScalarId,
     ScalarParam, Step, TopologyId, UpdateOp, Wave, WaveId, Why, Width, row_words,
 };
-use crate::vir0::results::{Standing, results, unsettled};
+use crate::vir0::results::{Standing, are_settled, results, unsettled};
 use crate::vir0::scalar::Scalar;
 use crate::vir0::sizes::Sizes;
 use crate::vir0::trap::Site;
@@ -78,6 +78,7 @@ fn show(p: &Program, f: &mut String) -> fmt::Result {
         Agreement::Result(_) => {
             "every run that ends gives it, in rounds that may differ, on every backend"
         }
+        Agreement::Open(_) if are_settled(p) => "not proven; what is open is claimed",
         Agreement::Open(_) => "it may differ from run to run",
     };
     writeln!(f, "pass {} ({}: {means})", p.manifest.id, class(p))?;

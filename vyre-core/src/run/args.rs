@@ -4,7 +4,9 @@
 use crate::dsl::columns::Slice;
 use crate::dsl::csr::Csr;
 use crate::dsl::error::RunError;
-use crate::vir0::module::{BufferId, Extent, Program, Role, Topology, TopologyId, row_words};
+use crate::vir0::module::{
+    BufferId, Extent, Program, Role, ScalarId, Topology, TopologyId, row_words,
+};
 use crate::vir0::sizes::{PartSizes, Sizes};
 use crate::vir0::subject::{counted, declared_size};
 
@@ -15,14 +17,17 @@ pub struct TopologyArgs<'a> {
     pub graphs: Vec<&'a Csr>,
     /// Topology buffers (edge weights).
     pub columns: Vec<(BufferId, Slice<'a>)>,
+    /// Raw bits of the scalars that stay for the session. [`Args::scalars`] of each run has them too.
+    pub scalars: Vec<(ScalarId, u64)>,
 }
 
 impl TopologyArgs<'_> {
-    /// Sizes of the topologies, reverses included; no scalars.
+    /// Sizes of the topologies, reverses included; no scalars but the session's.
     pub fn sizes(&self, program: &Program) -> Sizes {
         let mut given = self.graphs.iter();
         let mut sizes = Sizes {
             nodes: self.graphs.first().map_or(0, |g| g.node_count() as u64),
+            of_session: self.scalars.clone(),
             ..Sizes::default()
         };
         for t in &program.topologies {
@@ -108,6 +113,20 @@ pub fn resolve_topologies<'a>(
             });
         }
     }
+    let topologies = program.buffers.iter();
+    let topologies = topologies.filter(|b| b.role == Role::Topology);
+    for buffer in topologies {
+        let of_run = program.scalars_in(buffer.extent).into_iter();
+        let mut of_run = of_run.filter(|s| !args.scalars.iter().any(|(id, _)| id == s));
+        if let Some(scalar) = of_run.next() {
+            let why = format!(
+                "`{}` stays for the session, which does not say how long it is: `{}` is of each run",
+                buffer.field(),
+                program.scalars[scalar.index()].name,
+            );
+            return Err(RunError::Invalid(why));
+        }
+    }
     let mut parts = Vec::new();
     for (id, of, drops) in each_bounds(program) {
         let bounds = args.bounds(id).unwrap_or_default();
@@ -120,6 +139,7 @@ pub fn resolve_topologies<'a>(
         edges: graphs.iter().map(|g| g.edge_count() as u64).collect(),
         scalars: Vec::new(),
         parts,
+        of_session: args.scalars.clone(),
     };
     Ok((graphs, sizes))
 }
@@ -203,6 +223,21 @@ pub(crate) fn no_memory_for(topology: &Topology, graph: &Csr) -> RunError {
     RunError::no_memory(format_args!("`{}`", topology.name), bytes)
 }
 
+/// The scalars of a run are those of the session, where it has said them: its buffers have their lengths.
+fn check_scalars(program: &Program, sizes: &Sizes) -> Result<(), RunError> {
+    for &(id, given) in &sizes.of_session {
+        let Some(&bits) = sizes.scalars.get(id.index()) else {
+            continue;
+        };
+        if bits != given {
+            let name = program.scalars.get(id.index()).map_or("", |s| &s.name);
+            let why = format!("the run has {bits} for `{name}`; the session has {given}");
+            return Err(RunError::Invalid(why));
+        }
+    }
+    Ok(())
+}
+
 /// Every computed length has a value, as far as it is known.
 fn check_lengths(program: &Program, sizes: &Sizes) -> Result<(), RunError> {
     if program.lengths.is_empty() {
@@ -229,6 +264,7 @@ pub fn check_columns(
     sizes: &Sizes,
     columns: &[(BufferId, Slice<'_>)],
 ) -> Result<(), RunError> {
+    check_scalars(program, sizes)?;
     check_lengths(program, sizes)?;
     for (id, column) in columns {
         let buffer = &program.buffers[id.index()];

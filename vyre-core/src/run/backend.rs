@@ -80,7 +80,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 /// assert_eq!(Reference.ordinal(), 0);
 /// ```
 pub trait Backend: Any + Send + Sync {
-    /// `"cuda"`, `"native"`, `"vir0"`.
+    /// What reports, figures and other texts call it. Vyre's own are `"cuda"`, `"native"` and `"vir0"`.
     fn name(&self) -> &'static str;
 
     /// What it runs on: a device's name, or how many threads.

@@ -98,6 +98,14 @@ fn check_topology(program: &Program, given: &TopologyArgs<'_>) -> Result<(), Run
         let why = format!("{graphs} graphs were given, and it declares {declared}");
         return invalid(program, why);
     }
+    let of_session = given.scalars.iter();
+    let unknown = of_session.map(|(id, _)| id.index());
+    if let Some(id) = unknown.filter(|id| *id >= program.scalars.len()).min() {
+        return invalid(
+            program,
+            format!("scalar {id} was given, which it does not declare"),
+        );
+    }
     check_buffers(program, &given.columns, "column", |role| {
         role == Role::Topology
     })

@@ -188,7 +188,7 @@ pub fn give<T>(
 /// Figures of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Which backend ran it: `"cuda"`, `"native"` or `"vir0"`; empty until a session has said so.
+    /// Which backend ran it ([`Backend::name`](crate::run::backend::Backend::name)); empty until a session has said so.
     pub backend: &'static str,
     /// What ran it, where a backend has two routes: `"interpreted"` or `"compiled"`; empty elsewhere.
     pub route: &'static str,

@@ -944,22 +944,27 @@ impl Program {
         }
     }
 
-    /// Whether a length differs between runs of a session.
-    pub fn is_of_run(&self, extent: Extent) -> bool {
-        match extent {
-            Extent::Scalar(_) | Extent::NodeBits(Width::Scalar(_)) => true,
-            Extent::Computed(id) => {
-                let length = self.lengths.get(id.index());
-                length.is_some_and(|l| l.values().any(|e| matches!(e, Extent::Scalar(_))))
-            }
-            Extent::Fixed(_)
+    /// The scalars that a length depends on.
+    pub fn scalars_in(&self, extent: Extent) -> Vec<ScalarId> {
+        let of = |extent| match extent {
+            Extent::Scalar(s) | Extent::NodeBits(Width::Scalar(s)) => Some(s),
+            Extent::Computed(_)
+            | Extent::Fixed(_)
             | Extent::Constant(_)
             | Extent::Nodes
             | Extent::Edges(_)
             | Extent::NodesPlusEdges
             | Extent::NodesTimes(_)
             | Extent::Bounds(..)
-            | Extent::NodeBits(Width::Fixed(_) | Width::Constant(_)) => false,
+            | Extent::NodeBits(Width::Fixed(_) | Width::Constant(_)) => None,
+        };
+        match extent {
+            Extent::Computed(id) => {
+                let length = self.lengths.get(id.index());
+                let values = length.into_iter().flat_map(|length| length.values());
+                values.filter_map(of).collect()
+            }
+            extent => of(extent).into_iter().collect(),
         }
     }
 

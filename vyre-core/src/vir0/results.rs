@@ -140,8 +140,12 @@ pub fn unsettled(program: &Program) -> Option<Unsettled> {
         .collect();
     let claim = format!("`#[pass(same_result({}))]`", claims.join(", "));
     let switch = match open.len() {
-        1 => format!("`set_side_changes(true)` or a claim, {claim}, lets it change"),
-        _ => format!("`set_side_changes(true)` or claims, {claim}, let it change"),
+        1 => {
+            format!("`set_side_changes(true)` or, if it is true, a claim, {claim}, lets it change")
+        }
+        _ => {
+            format!("`set_side_changes(true)` or, if they are true, claims, {claim}, let it change")
+        }
     };
     Some(Unsettled { names, switch })
 }

@@ -1,7 +1,7 @@
 //! The numbers that symbolic sizes (nodes, edges of a topology, a scalar) stand for in a session or a run.
 
 use super::length::NoValue;
-use super::module::{BufferId, Extent, LengthId, Program, Width, row_words};
+use super::module::{BufferId, Extent, LengthId, Program, ScalarId, Width, row_words};
 
 /// Real sizes of a session and a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct Sizes {
     pub scalars: Vec<u64>,
     /// By [`PartsId`](super::module::PartsId): what the parts are like. Nothing where no session says.
     pub parts: Vec<PartSizes>,
+    /// Raw bits of the scalars that the session was given: lengths know them before a run, and a run has no others.
+    pub of_session: Vec<(ScalarId, u64)>,
 }
 
 /// How nodes are cut into parts.
@@ -28,12 +30,20 @@ pub struct PartSizes {
 }
 
 impl Sizes {
+    /// What lengths see of a scalar: the low 32 bits; `None` where neither session nor run says.
+    fn scalar(&self, id: ScalarId) -> Option<u32> {
+        let mut given = self.of_session.iter();
+        let given = given.find(|(of, _)| *of == id).map(|(_, bits)| bits);
+        let bits = given.or_else(|| self.scalars.get(id.index()));
+        bits.map(|&bits| bits as u32)
+    }
+
     /// The bits of a row; `None` when they depend on a scalar and none are set.
     pub fn width(&self, program: &Program, width: Width) -> Option<u32> {
         match width {
             Width::Fixed(bits) => Some(bits),
             Width::Constant(c) => Some(program.constants[c.index()].bits as u32),
-            Width::Scalar(s) => self.scalars.get(s.index()).map(|&bits| bits as u32),
+            Width::Scalar(s) => self.scalar(s),
         }
     }
 
@@ -78,7 +88,7 @@ impl Sizes {
         match extent {
             Extent::Fixed(n) => Some(n),
             Extent::Constant(c) => program.constants.get(c.index()).map(|c| c.bits),
-            Extent::Scalar(s) => self.scalars.get(s.index()).map(|&b| u64::from(b as u32)),
+            Extent::Scalar(s) => self.scalar(s).map(u64::from),
             Extent::NodeBits(width) => self
                 .width(program, width)
                 .and_then(|w| self.nodes.checked_mul(row_words(w).into())),

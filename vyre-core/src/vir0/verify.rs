@@ -133,9 +133,6 @@ pub enum Rule {
     /// A computed length is made of lengths that are not, and of no rows of bits.
     #[error("a length is computed from {0:?}")]
     LengthValue(Extent),
-    /// Topology buffers live as long as the session.
-    #[error("the length of a topology buffer depends on a scalar of the run")]
-    SessionExtent,
     /// Rows of bits are words.
     #[error("rows of bits in elements of {0:?}")]
     RowType(Scalar),
@@ -783,10 +780,6 @@ impl<'p> Verifier<'p> {
         if let Extent::NodeBits(_) = buffer.extent {
             let scalar = buffer.scalar;
             self.require(scalar == Scalar::U32, || Rule::RowType(scalar));
-        }
-        if buffer.role == Role::Topology {
-            let of_session = !self.program.is_of_run(buffer.extent);
-            self.require(of_session, || Rule::SessionExtent);
         }
         if let Some(init) = buffer.init {
             let filled = [Role::Output, Role::Scratch].contains(&buffer.role);

@@ -96,6 +96,7 @@ impl vyre_core::run::pass::Pass for Pass {
         TopologyArgs {
             graphs: vec![topology.graph],
             columns: vec![],
+            scalars: vec![],
         }
     }
 

@@ -132,6 +132,7 @@ fn in_bytecode(
         let topology = TopologyArgs {
             graphs: vec![&graph],
             columns: vec![],
+            scalars: vec![],
         };
         let executor = Vir0Executor::new(Arc::new(program), &topology, Allocation::Separate);
         let words = start.each_ref().map(|rows| {
@@ -519,6 +520,7 @@ fn rows_of_a_topology_are_read() {
     let topology = TopologyArgs {
         graphs: vec![&graph],
         columns: vec![(BufferId(0), Slice::U32(&words))],
+        scalars: vec![],
     };
     let separate = Allocation::Separate;
     let executor = NativeExecutor::<Copying>::new(Arc::new(program), &topology, separate);

@@ -74,6 +74,7 @@ fn on_graph(graph: &Csr) -> TopologyArgs<'_> {
     TopologyArgs {
         graphs: vec![graph],
         columns: vec![],
+        scalars: vec![],
     }
 }
 

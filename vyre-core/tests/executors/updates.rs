@@ -83,6 +83,7 @@ fn run(
     let topology = TopologyArgs {
         graphs: vec![&graph],
         columns: vec![],
+        scalars: vec![],
     };
     let mut executor =
         Vir0Executor::new(Arc::new(program), &topology, Allocation::Separate).expect("fits");

@@ -119,7 +119,10 @@ unsafe extern "C" fn answer(which: u32, words: *const Words) -> u32 {
 
 /// The status that stands for an error.
 fn status(error: DeviceError) -> CUresult {
-    let (DeviceError::Driver { reason, .. } | DeviceError::Lost { reason, .. }) = &error else {
+    let (DeviceError::Driver { reason, .. }
+    | DeviceError::NoMemory { reason, .. }
+    | DeviceError::Lost { reason, .. }) = &error
+    else {
         violation(&format!("no call fails with {error}"));
     };
     let named =

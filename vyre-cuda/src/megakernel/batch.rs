@@ -22,6 +22,10 @@ use vyre_core::vir0::sizes::Sizes;
 const SMALL_GRAPH: u64 = 1 << 18;
 
 /// A launch of a batch that is on its way.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one of them a launch, and it is not kept"
+)]
 pub(super) enum Launched {
     /// One query on all CTAs.
     One(Pending),

@@ -94,7 +94,7 @@ impl Many {
         });
         let arrays_bytes = halves.fold(columns, u64::saturating_add);
         let needed = up(arrays_bytes).saturating_add(up(layout.code_bytes()));
-        room_for(device, "the topologies", needed)?;
+        room_for(device, "the session", needed)?;
 
         let counts = Counters {
             graph_uploads: u64::from(!topologies.is_empty()),

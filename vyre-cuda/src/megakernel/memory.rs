@@ -194,18 +194,34 @@ fn shapes_of(program: &Program, sizes: &Sizes, graphs: &Graphs) -> Vec<Shape> {
 
 /// Refuses what does not fit before anything is allocated.
 pub(super) fn room_for(device: &Device, what: &str, bytes: u64) -> Result<(), RunError> {
-    let (mut free, _) = device.memory_bytes()?;
+    let (mut free, total) = device.memory_bytes()?;
     if bytes > free && device.give_up() {
         (free, _) = device.memory_bytes()?;
     }
     if bytes > free {
         return Err(RunError::Memory {
-            what: format!("{what} does not fit on {}", device.name()),
+            what: format!(
+                "{what} does not fit on {}{}",
+                device.name(),
+                next_step(bytes > total)
+            ),
             needed_bytes: bytes,
             available_bytes: free,
         });
     }
     Ok(())
+}
+
+/// What helps where a device has too little memory, or too little is free.
+fn next_step(is_too_small: bool) -> &'static str {
+    match is_too_small {
+        true => {
+            ": a budget (`Runtime::with_memory`) has sessions share memory, and `Runtime::native()` takes the host's"
+        }
+        false => {
+            " beside what is there: drop sessions, or end other programs (`nvidia-smi` lists them)"
+        }
+    }
 }
 
 impl SessionMemory {

@@ -132,6 +132,7 @@ impl Megakernel {
         borrow(&TopologyArgs {
             graphs: graphs.iter().collect(),
             columns: columns.iter().map(|(id, c)| (*id, c.as_slice())).collect(),
+            scalars: self.memory.sizes.of_session.clone(),
         })?;
         Ok(())
     }

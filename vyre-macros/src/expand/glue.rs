@@ -24,9 +24,10 @@ impl Expansion<'_> {
             (quote! { #[doc(hidden)] }, quote! { () })
         } else {
             let doc = format!("The pass `{}` as a type.", self.graph.name);
+            let lifetime = self.topology_lifetime();
             (
                 quote! { #[doc = #doc] #[derive(Debug)] },
-                quote! { Topology<'a> },
+                quote! { Topology #lifetime },
             )
         };
         // A kernel's results are the caller's slices.
@@ -206,7 +207,7 @@ impl Expansion<'_> {
 
     fn topology_glue(&self) -> TokenStream {
         let private = self.private();
-        let (mut graphs, mut columns) = (Vec::new(), Vec::new());
+        let (mut graphs, mut columns, mut scalars) = (Vec::new(), Vec::new(), Vec::new());
         for (field, slot) in self.fields.iter() {
             let name = &field.name;
             match (slot, &field.kind) {
@@ -226,6 +227,11 @@ impl Expansion<'_> {
                     };
                     columns.push(self.slice(b.0, value));
                 }
+                (Slot::Scalar(s), FieldKind::Scalar(scalar, Given::Session)) => {
+                    let (id, ty) = (s.0, scalar_type(*scalar));
+                    let bits = quote! { <#ty as #private::ScalarType>::to_bits64(topology.#name) };
+                    scalars.push(quote! { (#private::ScalarId(#id), #bits) });
+                }
                 _ => {}
             }
         }
@@ -233,6 +239,7 @@ impl Expansion<'_> {
             #private::TopologyArgs {
                 graphs: ::std::vec![#(#graphs),*],
                 columns: ::std::vec![#(#columns),*],
+                scalars: ::std::vec![#(#scalars),*],
             }
         }
     }
@@ -313,7 +320,11 @@ impl Expansion<'_> {
             match slot {
                 Slot::Scalar(s) => {
                     let ty = scalar_type(self.program.scalars[s.index()].scalar);
-                    scalars.push(quote! { <#ty as #private::ScalarType>::to_bits64(#value) });
+                    // The session puts in what it was given.
+                    scalars.push(match self.fields.given(s) {
+                        Some(Given::Session) => quote! { 0 },
+                        _ => quote! { <#ty as #private::ScalarType>::to_bits64(#value) },
+                    });
                 }
                 Slot::Buffer(b) => {
                     if roles.contains(&self.program.buffers[b.index()].role) {

@@ -890,7 +890,7 @@ fn instead(reason: &Reason) -> &'static str {
         }
         Why::ListOrder | Why::Slot | Why::Positions => "write to a buffer, at the item's own index",
         Why::OldValue => {
-            "an old value may decide about a push of its own index: count or claim by a `let` of its own, outside `&&` and `||`; or improve by `if new < field[i].fetch_min(new) { .. }` until nothing changes"
+            "an old value may decide about a push of its own index, by a `let` or an `if` of its own, outside `&&` and `||`: do what else depends on it in a wave that comes after; or improve by `if new < field[i].fetch_min(new) { .. }` until nothing changes"
         }
         Why::ReadsChanged => {
             "read the field in a wave that comes after; or only improve it, by `fetch_min` or its likes, until nothing changes"
@@ -899,14 +899,14 @@ fn instead(reason: &Reason) -> &'static str {
             "let the items agree: `fetch_min` keeps the least of their values, `fetch_max` the greatest, or all store one value"
         }
         Why::Claim => {
-            "`fetch_min` keeps the least of what the items bring; a claim has one value for all of them, such as `round + 1`, and guards only what its index decides"
+            "a claim has one value for all items, such as `round + 1`, and guards only what its index decides: do the rest in a wave that comes after, where `fetch_min` keeps the least of what the items bring"
         }
         Why::Mixed => "update the field in one way, and take a second field for the other way",
         Why::Amount | Why::SecondSite | Why::Shown => {
             "count by one amount for all items, in one place, and push or update the counted element alone where the count is reached"
         }
         Why::Until | Why::Nested | Why::NotMonotone | Why::Unnoticed | Why::Notice => {
-            "LANGUAGE.md says under \"How far runs agree\" which fixpoints have one result"
+            "LANGUAGE.md shows under \"Making a pass provable\" the counts, claims and joins that have one result"
         }
     }
 }

@@ -2,7 +2,7 @@
 //! does not fit is reported at the token that shows it.
 
 use super::domain::DomainArgs;
-use super::graph::{Field, FieldKind, Graph, Host, Included, Per, Scope, Wave};
+use super::graph::{Field, FieldKind, Given, Graph, Host, Included, Per, Scope, Wave};
 use crate::args::{ident_of, int_digits};
 use crate::kernel::ParamKind;
 use crate::kernel::param::type_word;
@@ -152,7 +152,7 @@ impl<'g> Fields<'g> {
                 FieldKind::Frontier { .. } => Slot::Frontier(FrontierId(next(&mut frontiers))),
                 FieldKind::List { .. } => Slot::List(ListId(next(&mut lists))),
                 FieldKind::Reduction { .. } => Slot::Reduction(ReductionId(next(&mut reductions))),
-                FieldKind::Scalar(_) => Slot::Scalar(ScalarId(next(&mut scalars))),
+                FieldKind::Scalar(..) => Slot::Scalar(ScalarId(next(&mut scalars))),
                 FieldKind::Broken => Slot::Broken,
             };
             this.slots.push(slot);
@@ -195,11 +195,11 @@ impl<'g> Fields<'g> {
                             Length::NodeBits(_) => "width",
                             _ => "length",
                         };
-                        if length.is_of_run() {
+                        if length.is_of_run(|s| this.given(s) == Some(Given::Session)) {
                             report.error_help(
                                 field.name.span(),
                                 format!("topology buffer `{name}` has the {what} of a run's scalar"),
-                                format!("a topology is uploaded once per session: make it an `#[input(per = ..)]`, or give it a constant {what}"),
+                                "a topology is uploaded once per session: make it an `#[input(per = ..)]`, or the scalar a `#[topology]`",
                             );
                         }
                     }
@@ -283,7 +283,7 @@ impl<'g> Fields<'g> {
                         output: !field.is_hidden(),
                     });
                 }
-                FieldKind::Scalar(scalar) => program.scalars.push(ScalarParam {
+                FieldKind::Scalar(scalar, _) => program.scalars.push(ScalarParam {
                     name,
                     scalar: *scalar,
                 }),
@@ -294,6 +294,16 @@ impl<'g> Fields<'g> {
         helpers.leave();
         this.underived(graph, report);
         this
+    }
+
+    /// Who gives a scalar.
+    pub(crate) fn given(&self, id: ScalarId) -> Option<Given> {
+        let mut all = self.fields.iter().zip(&self.slots);
+        let (field, _) = all.find(|(_, slot)| **slot == Slot::Scalar(id))?;
+        match field.kind {
+            FieldKind::Scalar(_, given) => Some(given),
+            _ => None,
+        }
     }
 
     /// Reports structs that do not derive what they have to be: rustc would say so at each use, and at the macro.
@@ -641,7 +651,7 @@ pub(crate) fn describe(kind: &FieldKind) -> &'static str {
         FieldKind::Frontier { .. } => "a frontier",
         FieldKind::List { .. } => "a list",
         FieldKind::Reduction { .. } => "a reduction",
-        FieldKind::Scalar(_) => "a scalar",
+        FieldKind::Scalar(..) => "a scalar",
         FieldKind::Broken => "a field",
     }
 }

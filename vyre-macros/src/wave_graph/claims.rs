@@ -146,7 +146,7 @@ fn kind(slot: Slot, program: &Program) -> Option<&'static str> {
         }
         Slot::Csr(_) => Some("a topology"),
         Slot::Frontier(_) => Some("a frontier"),
-        Slot::Scalar(_) => Some("a scalar of the run"),
+        Slot::Scalar(_) => Some("a scalar"),
         Slot::List(l) => {
             let list = program.lists.get(l.index());
             list.filter(|l| !l.output)

@@ -308,6 +308,15 @@ pub(crate) enum Host {
     Output(Type),
 }
 
+/// Who gives a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Given {
+    /// Each run, for itself.
+    Run,
+    /// The session, for all its runs.
+    Session,
+}
+
 /// What a field declares.
 pub(crate) enum FieldKind {
     Csr {
@@ -338,7 +347,7 @@ pub(crate) enum FieldKind {
         count: bool,
         scalar: Scalar,
     },
-    Scalar(Scalar),
+    Scalar(Scalar, Given),
     /// Already reported: what uses it is not reported again.
     Broken,
 }

@@ -10,8 +10,9 @@ use super::build::build;
 use super::check::{Length, describe, operands, without_brackets};
 use super::fill;
 use super::graph::{
-    Field, FieldKind, FixpointArgs, Graph, Host, IncludeArgs, Included, IncludedUntil, Origin, Per,
-    Piece, Same, Scope, Wave, What, condition_name, max_rounds_name, renamed, renamed_expr,
+    Field, FieldKind, FixpointArgs, Given, Graph, Host, IncludeArgs, Included, IncludedUntil,
+    Origin, Per, Piece, Same, Scope, Wave, What, condition_name, max_rounds_name, renamed,
+    renamed_expr,
 };
 use super::{lengths, syntax};
 use crate::args::{ident_of, int_digits};
@@ -561,7 +562,11 @@ fn stands_for(
                 reverse_of: Some(b),
             },
         ) if a == b => Ok(Vec::new()),
-        (FieldKind::Scalar(a), FieldKind::Scalar(b)) if a == b => Ok(Vec::new()),
+        (FieldKind::Scalar(_, Given::Run), FieldKind::Scalar(_, Given::Session)) => Err(
+            "it is given with each run here, and a `#[topology]` there, which the session gives"
+                .to_owned(),
+        ),
+        (FieldKind::Scalar(a, _), FieldKind::Scalar(b, _)) if a == b => Ok(Vec::new()),
         (
             FieldKind::Column {
                 role: our_role,
@@ -665,7 +670,7 @@ fn kind_of(kind: &FieldKind) -> String {
         FieldKind::Csr {
             reverse_of: Some(g),
         } => format!("the reverse of `{g}`"),
-        FieldKind::Scalar(s) => format!("a scalar of type `{}`", s.name()),
+        FieldKind::Scalar(s, _) => format!("a scalar of type `{}`", s.name()),
         other => describe(other).to_owned(),
     }
 }
@@ -788,7 +793,8 @@ fn host(kind: &FieldKind) -> Option<Host> {
             item, output: true, ..
         } => Some(Host::Output((**item).clone())),
         FieldKind::Reduction { scalar, .. } => Some(Host::Result(of(*scalar))),
-        FieldKind::Scalar(scalar) => Some(Host::Scalar(of(*scalar))),
+        FieldKind::Scalar(scalar, Given::Run) => Some(Host::Scalar(of(*scalar))),
+        FieldKind::Scalar(_, Given::Session) => None,
         FieldKind::Csr { .. }
         | FieldKind::List { .. }
         | FieldKind::Frontier { .. }
@@ -803,7 +809,7 @@ fn has_structs(kind: &FieldKind) -> bool {
         FieldKind::List { item, .. } => Some(&**item),
         FieldKind::Csr { .. }
         | FieldKind::Reduction { .. }
-        | FieldKind::Scalar(_)
+        | FieldKind::Scalar(..)
         | FieldKind::Broken => None,
     };
     let is_struct = |t: &TokenTree| match t {
@@ -865,7 +871,7 @@ fn renamed_kind(kind: &FieldKind, names: &HashMap<String, Ident>) -> FieldKind {
             count: *count,
             scalar: *scalar,
         },
-        FieldKind::Scalar(s) => FieldKind::Scalar(*s),
+        FieldKind::Scalar(s, given) => FieldKind::Scalar(*s, *given),
         FieldKind::Broken => FieldKind::Broken,
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn give(
             );
             continue;
         };
-        if !matches!(other.fields[at].kind, FieldKind::Scalar(Scalar::U32)) {
+        if !matches!(other.fields[at].kind, FieldKind::Scalar(Scalar::U32, _)) {
             report.error_help(
                 length.span(),
                 format!("`{theirs}` of `{alias}` is not a `u32`, and no length stands for it"),
@@ -124,7 +124,7 @@ fn named(
         }
         e => match ident_of(e) {
             Some(name) if name == "node" => Ok(e.clone()),
-            Some(name) if is(name, |k| matches!(k, FieldKind::Scalar(Scalar::U32))) => {
+            Some(name) if is(name, |k| matches!(k, FieldKind::Scalar(Scalar::U32, _))) => {
                 let name = mine(name);
                 Ok(parse_quote!(#name))
             }
@@ -159,7 +159,7 @@ fn replace(graph: &mut Graph, scalar: &Ident, length: &Expr) {
             FieldKind::List { capacity, .. } => of_per(capacity),
             FieldKind::Csr { .. }
             | FieldKind::Reduction { .. }
-            | FieldKind::Scalar(_)
+            | FieldKind::Scalar(..)
             | FieldKind::Broken => {}
         }
     }

@@ -3,7 +3,7 @@
 
 use super::build::{Built, build};
 use super::domain::DomainArgs;
-use super::graph::{Field, FieldKind, Graph, Host, Per, Piece, Scope, Wave};
+use super::graph::{Field, FieldKind, Given, Graph, Host, Per, Piece, Scope, Wave};
 use super::syntax::{is_struct_word, options};
 use crate::args::{take_attrs, title_of};
 use crate::arrays::{array_names, constant_values, looks, site_values};
@@ -259,7 +259,7 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
             }
             Written::Value(scalar) => {
                 arguments.push(Argument::Scalar(ident.clone(), scalar));
-                FieldKind::Scalar(scalar)
+                FieldKind::Scalar(scalar, Given::Run)
             }
             Written::Ref(scalar) => {
                 arguments.push(slice(scalar, false, true));
@@ -364,7 +364,7 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
             name: len.clone(),
             shown,
             docs: Vec::new(),
-            kind: FieldKind::Scalar(Scalar::U32),
+            kind: FieldKind::Scalar(Scalar::U32, Given::Run),
             host: None,
             origin: None,
         });

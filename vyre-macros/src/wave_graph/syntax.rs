@@ -4,7 +4,7 @@
 use super::before;
 use super::domain::DomainArgs;
 use super::graph::{
-    Field, FieldKind, FixpointArgs, GENERATED, GENERATED_VALUES, Graph, Host, IncludeArgs,
+    Field, FieldKind, FixpointArgs, GENERATED, GENERATED_VALUES, Given, Graph, Host, IncludeArgs,
     MaxRounds, Options, Per, Piece, Scope, Wave,
 };
 use crate::args::{

@@ -11,7 +11,7 @@ use vyre_core::run::outcome::{Outcome, Report};
 use vyre_core::run::pass::Pass;
 
 impl<P: Pass> Session<P> {
-    /// Where the session runs: `"cuda"`, `"native"` or `"vir0"`. With a runtime of several sides
+    /// Where the session runs: the backend's name, such as `"native"`. With a runtime of several sides
     /// ([`Runtime::among`](crate::Runtime::among), [`Runtime::auto`](crate::Runtime::auto) beside a device), where the
     /// last run was; [`Report::backend`] says it of each run.
     pub fn backend(&self) -> &'static str {

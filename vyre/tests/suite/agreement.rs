@@ -85,6 +85,26 @@ mod first {
     }
 }
 
+/// The claim has one value; what it guards does not.
+#[wave_graph]
+mod guarded {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        seen: u32,
+        #[output(per = node)]
+        parent: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn claim(e: Edge, seen: &Buf<Atomic<u32>>, parent: &Buf<Atomic<u32>>) {
+        if seen[e.dst].compare_exchange(0, 1) {
+            parent[e.dst].store(e.src);
+        }
+    }
+}
+
 /// How many neighbours a node has, added up.
 #[wave_graph]
 mod degrees {
@@ -207,6 +227,12 @@ fn the_plan_names_the_class_and_the_reason() {
     assert_eq!(
         line(plan, 2),
         "  claim uses which item wins a compare_exchange on parent (vyre/tests/suite/agreement.rs:84:15)"
+    );
+    // What the claim guards shows which item won.
+    let plan = guarded::PLAN.to_string();
+    assert_eq!(
+        line(plan, 2),
+        "  claim uses which item wins a compare_exchange on seen (vyre/tests/suite/agreement.rs:103:19)"
     );
     // 5 is not what a minimum begins with: who waits at 5 stops what has come there for good, or only for a while.
     let plan = blocked::PLAN.to_string();

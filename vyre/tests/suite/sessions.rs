@@ -201,12 +201,18 @@ fn search_bytes(runtime: &Runtime) -> u64 {
     }
 }
 
+/// A budget of so many bytes for sessions alone: a compiled module would take its part of it.
+fn within(runtime: &Runtime, bytes: u64) -> Runtime {
+    let interpreted = runtime.clone().with_route(RoutePolicy::Interpreter);
+    interpreted.with_memory(bytes)
+}
+
 fn sessions_share_one_budget_and_give_it_back(runtime: &Runtime) {
     let graph = random_graph(1_000, 4_000);
     let one = search_bytes(runtime);
     // Enough for a graph and results.
     let left = one - 4_000;
-    let runtime = runtime.clone().with_memory(one + left);
+    let runtime = within(runtime, one + left);
     let first = bfs::Session::new(&runtime, &graph).expect("fits");
     assert_eq!(runtime.memory(), Some((one + left, one)));
     // The second shares memory where it can, but needs its graph and frontier all the same.
@@ -233,7 +239,7 @@ fn sessions_share_one_budget_and_give_it_back(runtime: &Runtime) {
 }
 
 fn a_run_too_long_for_the_budget_is_refused_each_time_and_others_go_on(runtime: &Runtime) {
-    let runtime = runtime.clone().with_memory(400);
+    let runtime = within(runtime, 400);
     let mut session = doubled::Session::new(&runtime, ()).expect("fits");
     for _ in 0..2 {
         let error = session.run(doubled::Run { n: 101 }).unwrap_err();
@@ -855,7 +861,7 @@ fn inputs_of_the_next_run_go_up_during_the_last(runtime: &Runtime) {
     }
     check(2, &session.run(run(2)).expect("runs"));
     // A budget without room for a second set of inputs.
-    let tight = runtime.clone().with_memory(20 * 40_000 + 6_000);
+    let tight = within(runtime, 20 * 40_000 + 6_000);
     let mut session = scaled::Session::new(&tight, ()).expect("fits");
     let out = session.run_series([run(0), run(1), run(5)]).expect("runs");
     check(5, &out);
@@ -1217,7 +1223,8 @@ fn what_a_device_cannot_hold_is_refused_before_anything_is_launched() {
         assert!(*needed_bytes >= 128 * u64::from(n) && *needed_bytes < 129 * u64::from(n));
         assert!(*available_bytes <= free);
         let expected = format!(
-            "the run does not fit on {}; {needed_bytes} bytes are needed, {available_bytes} are available",
+            "the run does not fit on {}: a budget (`Runtime::with_memory`) has sessions share memory, and \
+            `Runtime::native()` takes the host's; {needed_bytes} bytes are needed, {available_bytes} are available",
             runtime.device()
         );
         assert_eq!(error.to_string(), expected);

@@ -87,6 +87,7 @@ fn random_passes_on(cuda: &Cuda, count: u64) {
         let topology = TopologyArgs {
             graphs: vec![&graph],
             columns: vec![],
+            scalars: vec![],
         };
         let expected = Vir0Executor::new(Arc::clone(&program), &topology, Allocation::Separate);
         let expected = left(expected.expect("it fits").run(&Args::default()));

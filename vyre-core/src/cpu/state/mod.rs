@@ -383,6 +383,7 @@ impl HostState {
         borrow(&TopologyArgs {
             graphs: given.map(|(graph, _)| &graph.csr).collect(),
             columns: shared.iter().map(|(id, c)| (*id, c.as_slice())).collect(),
+            scalars: self.sizes.of_session.clone(),
         })?;
         Ok(true)
     }

@@ -307,6 +307,7 @@ impl HostState {
                 edges: vec![0; self.sizes.edges.len()],
                 scalars: self.sizes.scalars.clone(),
                 parts: Vec::new(),
+                of_session: self.sizes.of_session.clone(),
             },
             buffers: buffers.collect(),
             rows: vec![None; self.rows.len()],

@@ -6,8 +6,19 @@ use super::*;
 /// Adaptors that a `for` takes.
 const IN_LOOPS: [&str; 4] = ["enumerate", "zip", "rev", "step_by"];
 
+/// The first method of an iterator that a call goes on from, `filter` of `row.filter(..).count()`, and what to write.
+fn first_adaptor(m: &syn::ExprMethodCall) -> Option<(&syn::Ident, &'static str)> {
+    let syn::Expr::MethodCall(inner) = strip(&m.receiver) else {
+        return None;
+    };
+    let name = inner.method.to_string();
+    let goes_on = IN_LOOPS.contains(&name.as_str()) || name.contains("iter");
+    let advice = methods::instead(&name).filter(|_| !goes_on)?;
+    first_adaptor(inner).or(Some((&inner.method, advice)))
+}
+
 impl Checker<'_> {
-    /// Refuses `xs.iter().map(..)` and the like at the last method that is an iterator's; true if it did.
+    /// Refuses `xs.iter().map(..)` and the like at the first method that is an iterator's; true if it did.
     pub(super) fn iterator_chain(&mut self, m: &syn::ExprMethodCall) -> bool {
         let name = m.method.to_string();
         let Some(advice) = methods::instead(&name) else {
@@ -46,9 +57,10 @@ impl Checker<'_> {
                 },
             );
         } else if over_iterator {
+            let (first, advice) = first_adaptor(m).map_or((&m.method, advice), |a| a);
             self.error(
-                m.method.span(),
-                format!("method `{name}` is not in the kernel language"),
+                first.span(),
+                format!("method `{first}` is not in the kernel language"),
                 advice,
             );
         }

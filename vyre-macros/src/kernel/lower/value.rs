@@ -185,6 +185,11 @@ impl<'f> Lowerer<'_, 'f> {
                 compare_wholes(*op, &self.parts(&a.ty), x, y)
             }
             Kind::Compare(op, a, b) => {
+                // Whether it stored: a claim, as `compare_exchange` is one, and half the words.
+                let claim = claim_of(a, b).or_else(|| claim_of(b, a));
+                if let (CompareOp::Eq, Some((place, expected, new))) = (op, claim) {
+                    return vec![self.exchange(place, expected, new)];
+                }
                 let (x, y) = self.pair(a, b);
                 let s = if self.is_never(a) {
                     self.scalar_of(&b.ty)
@@ -562,4 +567,20 @@ impl<'f> Lowerer<'_, 'f> {
             values
         }
     }
+}
+
+/// The exchange in `d[i].compare_and_swap(expected, new) == expected`, where what is expected is the same both times,
+/// whatever happens between.
+fn claim_of<'f>(swap: &'f Expr, expected: &Expr) -> Option<(&'f Expr, &'f Expr, &'f Expr)> {
+    let Kind::CompareAndSwap(place, first, new) = &swap.kind else {
+        return None;
+    };
+    let same = match (&first.kind, &expected.kind) {
+        (Kind::Int(a), Kind::Int(b)) => a == b,
+        (Kind::Bits(a), Kind::Bits(b)) => a == b,
+        (Kind::Constant(a), Kind::Constant(b)) => a.to_string() == b.to_string(),
+        (Kind::Uniform(a), Kind::Uniform(b)) => a == b,
+        _ => false,
+    };
+    same.then_some((&**place, &**first, &**new))
 }

@@ -111,9 +111,9 @@ impl Length {
         !self.any(&|l| !matches!(l, Length::Fixed(_) | Length::Constant(_)))
     }
 
-    /// Whether it differs between runs of a session.
-    pub(super) fn is_of_run(&self) -> bool {
-        self.any(&|l| matches!(l, Length::Scalar(_)))
+    /// Whether it differs between runs of a session, of which these scalars are.
+    pub(super) fn is_of_run(&self, of_session: impl Fn(ScalarId) -> bool) -> bool {
+        self.any(&|l| matches!(l, Length::Scalar(s) if !of_session(*s)))
     }
 }
 
@@ -545,7 +545,7 @@ impl Fields<'_> {
             let field = name.as_ref().and_then(|name| self.get(name));
             match field {
                 Some((field, Slot::Scalar(id))) => {
-                    if let FieldKind::Scalar(scalar) = field.kind
+                    if let FieldKind::Scalar(scalar, _) = field.kind
                         && scalar != Scalar::U32
                     {
                         report.error(

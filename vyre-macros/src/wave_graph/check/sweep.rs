@@ -291,7 +291,7 @@ impl<'g> Fields<'g> {
             ),
         };
         let field_as = match &field.kind {
-            FieldKind::Scalar(s) | FieldKind::Reduction { scalar: s, .. } => {
+            FieldKind::Scalar(s, _) | FieldKind::Reduction { scalar: s, .. } => {
                 let after = match &record {
                     Some(item) if item == s.name() => ", after the item",
                     _ => "",
@@ -595,11 +595,25 @@ impl<'g> Fields<'g> {
                 match form.value() {
                     Some(s) if s == scalar => Some(ParamKind::Scalar(id, scalar)),
                     _ => {
-                        if matches!(form, Written::Ref(_) | Written::RefMut(_)) {
+                        let ty = scalar.name();
+                        let by_value = format!("take it by value: `{name}: {ty}`");
+                        let (of, is_meant, advice) = match self.given(id) {
+                            Some(Given::Session) => (
+                                "session",
+                                matches!(form, Written::Buf(_)),
+                                format!(
+                                    "{by_value}; a buffer says how many elements it has: `#[topology(per = node)] {name}: {ty}`"
+                                ),
+                            ),
+                            _ => ("run", false, by_value),
+                        };
+                        if is_meant || matches!(form, Written::Ref(_) | Written::RefMut(_)) {
                             report.error_help(
                                 span,
-                                format!("`{name}` is a scalar of the run, the same for every lane"),
-                                format!("take it by value: `{name}: {}`", scalar.name()),
+                                format!(
+                                    "`{name}` is a scalar of the {of}, the same for every lane"
+                                ),
+                                advice,
                             );
                         } else {
                             self.mismatch(b, &[scalar.name().to_owned()], report);

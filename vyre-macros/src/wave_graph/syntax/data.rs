@@ -72,7 +72,7 @@ impl Taker<'_> {
 
     /// A scalar `node` beside a size `node`, which is all nodes.
     fn two_nodes(&mut self) {
-        let scalar = |f: &&Field| f.name == "node" && matches!(f.kind, FieldKind::Scalar(_));
+        let scalar = |f: &&Field| f.name == "node" && matches!(f.kind, FieldKind::Scalar(..));
         let scalar = self.graph.fields.iter().find(scalar);
         if let (Some(size), Some(scalar)) = (self.per_node, scalar) {
             self.report.error_help(
@@ -205,12 +205,12 @@ impl Taker<'_> {
                 );
                 None
             }
-            _ => self.uniform(ty, name),
+            _ => self.uniform(Given::Run, ty, name),
         }
     }
 
-    /// A scalar of the run.
-    fn uniform(&mut self, ty: &Type, name: &Ident) -> Option<FieldKind> {
+    /// A scalar of the run, or of the session.
+    fn uniform(&mut self, given: Given, ty: &Type, name: &Ident) -> Option<FieldKind> {
         let word = type_word(ty).unwrap_or_default();
         if is_struct_word(&word) || matches!(ty, Type::Tuple(_)) {
             let ty = show(ty);
@@ -229,7 +229,8 @@ impl Taker<'_> {
             );
             return None;
         }
-        self.scalar(ty).map(FieldKind::Scalar)
+        self.scalar(ty)
+            .map(|scalar| FieldKind::Scalar(scalar, given))
     }
 
     /// The element type of a field.
@@ -503,13 +504,8 @@ impl Taker<'_> {
             });
         }
         if type_word(ty).as_deref() != Some("Csr") {
-            if scalar_of(ty).is_some() {
-                self.report.error_help(
-                    name.span(),
-                    format!("topology buffer `{name}` has no size"),
-                    "say how many elements it has: `#[topology(per = edge(graph))]` or `#[topology(per = node)]`",
-                );
-                return None;
+            if scalar_of(ty).is_some() && reverse_of.is_none() {
+                return self.uniform(Given::Session, ty, name);
             }
             self.expect_word(ty, "Csr", "topology")?;
         }
@@ -575,7 +571,7 @@ impl Taker<'_> {
         }
         if per.is_none() {
             if role == Role::Input && scalar_of(ty).is_some() {
-                return self.uniform(ty, name);
+                return self.uniform(Given::Run, ty, name);
             }
             self.report.error_help(
                 attr.path().span(),
