@@ -4,6 +4,7 @@ use std::time::Duration;
 use thiserror::Error;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::passes::PassError;
+use vyre_core::plan::thresholds::ThresholdsError;
 use vyre_core::vir0::container::PartsError;
 use vyre_core::vir0::trap::Trap;
 
@@ -42,6 +43,9 @@ pub enum Error {
     /// What a pipeline is to select from does not fit together, or does not fit.
     #[error(transparent)]
     Select(#[from] PassError),
+    /// A file of thresholds cannot be read.
+    #[error(transparent)]
+    Thresholds(#[from] ThresholdsError),
 }
 
 vyre_core::debug_is_display!(Error);
