@@ -35,7 +35,7 @@ use vyre_core::vir0::module::Program;
 const OWN_SHARED_BYTES: u32 = 20 * 1024;
 
 /// Lines of PTX that a module may have which is compiled beside runs. The driver takes 85 to 240 microseconds a line, and
-/// the end of a process waits for it.
+/// other modules wait for it, as does the end of a process that cannot leave it.
 const MOST_LINES: usize = 20_000;
 
 /// Bytes of a module for each line of its text, at most: the megakernel's machine code has 13 to 19, with all its tables.

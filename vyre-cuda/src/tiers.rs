@@ -4,20 +4,15 @@
 //! and clones of a runtime share it. The thread ends when nothing waits, and skips what no session waits for any more;
 //! a module that no session took is freed as it is made.
 //!
-//! The driver's compiler cannot be interrupted, and the driver's own end takes away what it works on: without a wait, six
-//! of 25 processes that ended meanwhile crashed. So such a process waits for the module at hand, for [`PATIENCE`] at
-//! most, and no other is begun. That modules are small, and begun only once runs of the pass have taken a while, keeps the
-//! wait short and rare.
+//! The driver's compiler cannot be interrupted, and the driver's own end takes away what it works on: six of 25 processes
+//! that ended meanwhile crashed. So the driver has no end of its own in a process that ends while a module is compiled
+//! ([`END`]).
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, OnceLock, PoisonError, Weak};
 use std::thread;
-use std::time::Duration;
 use thiserror::Error;
-
-/// How long the end of a process waits for the compiler. Tests do whatever else the machine does.
-const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 60 } else { 10 });
 
 /// Why there is no module.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -220,6 +215,12 @@ static PROCESS: Process = Process {
     told: Condvar::new(),
 };
 
+/// Registers what happens where the process ends.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const END: fn() = leave::register;
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+const END: fn() = wait::register;
+
 /// A module is being compiled, as long as this lives.
 struct Busy;
 
@@ -227,11 +228,7 @@ impl Busy {
     /// `None` once the process ends.
     fn begin() -> Option<Busy> {
         static AT_EXIT: Once = Once::new();
-        AT_EXIT.call_once(|| {
-            // SAFETY: the C library's, which takes a function of this type; ours does not unwind, and is never unloaded
-            // before the process ends.
-            let _registered = unsafe { atexit(end) };
-        });
+        AT_EXIT.call_once(END);
         let mut state = lock(&PROCESS.state);
         if state.1 {
             return None;
@@ -248,18 +245,73 @@ impl Drop for Busy {
     }
 }
 
-unsafe extern "C" {
-    fn atexit(end: extern "C" fn()) -> std::ffi::c_int;
+/// The end of a process: nothing is begun any more, and what is being compiled is left where it is.
+///
+/// The GNU C library tells a handler the status that the process ends with. So ours can end it, as C's `exit` would behind
+/// it, but without the handlers that were registered before: the driver's, which is the aim, and all from before the
+/// first module, which nothing can call. The kernel frees what the process had on the device. Handlers that were
+/// registered later have been called by then, and Rust has flushed its standard output before it called `exit`.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod leave {
+    use super::{PROCESS, lock};
+    use std::ffi::{c_int, c_void};
+
+    unsafe extern "C" {
+        fn on_exit(end: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+        fn fcloseall() -> c_int;
+        fn _exit(status: c_int) -> !;
+    }
+
+    pub(super) fn register() {
+        // SAFETY: the C library's, which takes a function of this type, and an argument that nothing reads; ours does not
+        // unwind, and is never unloaded before the process ends.
+        let _registered = unsafe { on_exit(end, std::ptr::null_mut()) };
+    }
+
+    extern "C" fn end(status: c_int, _: *mut c_void) {
+        let mut state = lock(&PROCESS.state);
+        state.1 = true;
+        if state.0 > 0 {
+            // SAFETY: both take numbers alone. The first does to C's streams what `exit` does last. Unlike `fflush`, it
+            // waits for no thread that reads from one of them.
+            unsafe {
+                let _flushed = fcloseall();
+                _exit(status)
+            }
+        }
+    }
 }
 
-/// The process ends: nothing is begun any more, and what was begun has a while to end. It runs before the driver's own
-/// end, because the driver was there first.
-extern "C" fn end() {
-    let mut state = lock(&PROCESS.state);
-    state.1 = true;
-    let _over = PROCESS
-        .told
-        .wait_timeout_while(state, PATIENCE, |s| s.0 > 0);
+/// The end of a process: nothing is begun any more, and what is being compiled has a while to end. It comes before the
+/// driver's own end, because the driver was there first.
+///
+/// That modules are small, and begun only once runs of the pass have taken a while, keeps the wait short and rare. Where it
+/// runs out, the process may crash.
+#[cfg(any(test, not(all(target_os = "linux", target_env = "gnu"))))]
+mod wait {
+    use super::{PROCESS, lock};
+    use std::ffi::c_int;
+    use std::time::Duration;
+
+    /// Tests do whatever else the machine does.
+    const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 60 } else { 10 });
+
+    unsafe extern "C" {
+        fn atexit(end: extern "C" fn()) -> c_int;
+    }
+
+    pub(super) fn register() {
+        // SAFETY: the C library's, which takes a function of this type; ours does not unwind, and is never unloaded before
+        // the process ends.
+        let _registered = unsafe { atexit(end) };
+    }
+
+    extern "C" fn end() {
+        let mut state = lock(&PROCESS.state);
+        state.1 = true;
+        let busy = |state: &mut (u32, bool)| state.0 > 0;
+        let _over = PROCESS.told.wait_timeout_while(state, PATIENCE, busy);
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -269,8 +321,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::{CStr, c_char, c_int, c_void};
+    use std::io::Write;
+    use std::process::{Command, Stdio};
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
     use std::sync::mpsc;
+    use std::time::Duration;
 
     type Texts = Modules<u32, String>;
 
@@ -328,48 +384,120 @@ mod tests {
         );
     }
 
-    /// Ends while a module is compiled, as [`a_process_that_ends_waits_for_the_compiler`] asks it to.
+    unsafe extern "C" {
+        fn atexit(end: extern "C" fn()) -> c_int;
+        fn puts(line: *const c_char) -> c_int;
+    }
+
+    /// Says it by C's buffered output, to a test whose process this is a child of.
+    fn say(line: &CStr) {
+        // SAFETY: it is text that ends.
+        let _said = unsafe { puts(line.as_ptr()) };
+    }
+
+    extern "C" fn earlier() {
+        say(c"a handler from before the first module");
+    }
+
+    extern "C" fn later() {
+        say(c"a handler from after it");
+    }
+
+    /// Another thread reads C's standard input from here on, and nothing comes.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    fn hold_input() {
+        unsafe extern "C" {
+            static stdin: *mut c_void;
+            fn flockfile(stream: *mut c_void);
+        }
+        let holder = thread::spawn(|| {
+            // SAFETY: a stream that is always there.
+            unsafe { flockfile(stdin) }
+        });
+        // Its lock stays behind, as a thread's does that waits in a read.
+        holder.join().expect("it takes the lock");
+    }
+
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    fn hold_input() {}
+
+    /// Ends while a module is compiled, with the status that it is told or, without one, once it has waited.
     #[test]
-    #[ignore = "a part of another test"]
+    #[ignore = "a part of other tests"]
     fn ends_while_it_compiles() {
-        let Some(file) = std::env::var_os(COMPILED) else {
-            return;
-        };
+        let Ok(how) = std::env::var(HOW) else { return };
+        // SAFETY: functions of this type, which do not unwind.
+        unsafe { atexit(earlier) };
         let (begins, began) = mpsc::channel();
-        let slow = move |key: &u32| {
+        let slow = move |_: &u32| {
             begins.send(()).expect("the test listens");
-            // The process ends meanwhile.
+            // It is seen by whoever is waited for.
             while !lock(&PROCESS.state).1 {
                 thread::yield_now();
             }
-            std::fs::write(&file, format!("module {key}")).map_err(|e| e.to_string())?;
+            say(c"the module is there");
             Ok(String::new())
         };
         let modules = Texts::default();
         // The second one is never begun, although somebody still has its place.
         std::mem::forget((modules.ask(1, slow), modules.ask(2, |_| unreachable!())));
         began.recv().expect("the first one begins");
+        let status = how.parse::<i32>();
+        if status.is_err() {
+            wait::register();
+        }
+        // SAFETY: as above.
+        unsafe { atexit(later) };
+        hold_input();
+        write!(std::io::stdout(), "child: Rust; ").expect("the test reads it");
+        std::process::exit(status.unwrap_or(3));
     }
 
-    /// Names the file that the compiler writes at last.
-    const COMPILED: &str = "VYRE_TEST_COMPILED";
+    /// Says how the process is to end.
+    const HOW: &str = "VYRE_TEST_ENDS";
 
-    #[test]
-    fn a_process_that_ends_waits_for_the_compiler() {
-        let file = std::env::temp_dir().join(format!("vyre-compiled-{}", std::process::id()));
-        let child = std::process::Command::new(std::env::current_exe().expect("this test"))
+    /// Status and output of a process that ended so.
+    fn ended(how: &str) -> (Option<i32>, String) {
+        let mut child = Command::new(std::env::current_exe().expect("this test"))
             .args([
                 "--exact",
                 "--ignored",
                 "tiers::tests::ends_while_it_compiles",
             ])
-            .env(COMPILED, &file)
-            .output()
+            .env(HOW, how)
+            .stdout(Stdio::piped())
+            .spawn()
             .expect("it is run again");
-        assert!(child.status.success(), "{child:?}");
-        let written = std::fs::read_to_string(&file).expect("the compiler ended");
-        assert_eq!(written, "module 1");
-        std::fs::remove_file(&file).expect("it was read");
+        let out = child.stdout.take().expect("it is piped");
+        let (ends, end) = mpsc::channel();
+        let reader = thread::spawn(move || {
+            let out = std::io::read_to_string(out).expect("it is text");
+            ends.send(out).expect("the test listens");
+        });
+        let Ok(out) = end.recv_timeout(Duration::from_secs(60)) else {
+            child.kill().expect("it is there");
+            panic!("the process does not end");
+        };
+        reader.join().expect("it has sent all");
+        let own = out.split_once("child: ").expect("it came that far").1;
+        (child.wait().expect("it has ended").code(), own.to_owned())
+    }
+
+    /// Who waits for the compiler, as processes do without the GNU C library.
+    #[test]
+    fn a_process_that_cannot_leave_at_once_waits_for_the_compiler() {
+        let out = "Rust; a handler from after it\nthe module is there\n\
+                   a handler from before the first module\n";
+        assert_eq!(ended("waits"), (Some(3), out.to_owned()));
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    fn a_process_that_ends_does_not_wait_for_the_compiler() {
+        let out = "Rust; a handler from after it\n";
+        for status in [0, 7] {
+            assert_eq!(ended(&status.to_string()), (Some(status), out.to_owned()));
+        }
     }
 
     #[test]

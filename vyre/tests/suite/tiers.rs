@@ -1,6 +1,9 @@
 //! Compiled passes beside the interpreter: when a session goes over, and what it says. All of it runs on a device that is
 //! played, whose compiler makes nothing, too.
 
+use std::ffi::{c_char, c_int};
+use std::io::Write;
+use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -524,4 +527,55 @@ fn no_run_and_no_drop_waits_for_the_compiler() {
     let mut other = hot_session(&runtime, &graph);
     other.compile_now().expect("nothing fails");
     assert!(within_a_minute(|| played.held().modules == interpreter + 1));
+}
+
+/// Tells a process of its own how many runs to make, and with which status to end.
+const ENDS: &str = "VYRE_TEST_ENDS";
+
+#[test]
+#[ignore = "run by another test, in processes of its own"]
+fn child_ends_while_its_pass_is_compiled() {
+    unsafe extern "C" {
+        fn puts(line: *const c_char) -> c_int;
+    }
+    let Ok(told) = std::env::var(ENDS) else {
+        return;
+    };
+    let (runs, status) = told.split_once(' ').expect("two numbers");
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let graph = chain(100);
+    let mut session = hot_session(&runtime, &graph);
+    // The second one asks for the module.
+    for _ in 0..2 + runs.parse::<u32>().expect("a number") {
+        route_of(&mut session, &graph);
+    }
+    let last = session.decisions().last().expect("decided");
+    let notes = last.followed.notes.join("; ");
+    write!(std::io::stdout(), "child: {notes}; ").expect("the test reads it");
+    // SAFETY: it is text that ends.
+    unsafe { puts(c"C".as_ptr()) };
+    std::process::exit(status.parse().expect("a number"));
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_process_ends_as_it_means_to_while_a_pass_is_compiled() {
+    let mut meanwhile = 0;
+    for turn in 0..20 {
+        let status = [0, 7][turn % 2];
+        let child = Command::new(std::env::current_exe().expect("it runs"))
+            .args(["--exact", "--ignored"])
+            .arg("tiers::child_ends_while_its_pass_is_compiled")
+            .env(ENDS, format!("{} {status}", 5 * turn))
+            .env("CUDA_CACHE_DISABLE", "1")
+            .output()
+            .expect("it runs again");
+        assert_eq!(child.status.code(), Some(status), "{turn}: {child:?}");
+        let out = String::from_utf8(child.stdout).expect("it is text");
+        let own = out.split_once("child: ").expect("it came that far").1;
+        let (notes, rest) = own.split_once("; ").expect("notes come first");
+        assert_eq!(rest, "C\n", "{turn}: {out}");
+        meanwhile += u32::from(notes == "compiled code wanted: being compiled");
+    }
+    println!("{meanwhile} of 20 processes ended while the driver compiled");
 }
