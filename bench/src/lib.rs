@@ -7,6 +7,7 @@
 mod corpus;
 pub mod cuda;
 mod micro;
+pub mod readback;
 pub mod report;
 pub mod rivals;
 mod stop;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use thiserror::Error;
+use vyre::Runtime;
 use vyre_examples::cli::{count, time};
 use vyre_examples::formats::write_file;
 use workloads::{Inputs, Name, Scale, Workload};
@@ -98,6 +100,15 @@ enum Command {
         #[arg(long, value_name = "N", default_value = "1000")]
         times: NonZeroU32,
     },
+    /// Measures what reading back eight lists takes that hold little; on a GPU fails where it is more than it is to be
+    Readback {
+        /// Backends, separated by commas [default: all that are here]
+        #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
+        backend: Vec<stop::On>,
+        /// Measured runs on each
+        #[arg(long, value_name = "N", default_value = "1000")]
+        times: NonZeroU32,
+    },
     /// Measures what a round on the GPU is made of
     Micro {
         /// Print one JSON object as the last line
@@ -131,9 +142,11 @@ enum Failure {
     #[error("{0}")]
     Micro(String),
     #[error(transparent)]
-    Stop(#[from] vyre::Error),
+    Run(#[from] vyre::Error),
     #[error("a call took {} from `cancel` to its error; at most {} are allowed", time(*.0), time(stop::BAR))]
     Late(Duration),
+    #[error("{0}")]
+    Readback(String),
     #[error("cannot write to stdout: {0}")]
     Stdout(#[from] io::Error),
     #[error("{0} of the cells failed or gave a wrong result")]
@@ -169,6 +182,7 @@ pub fn run(
         Some(Command::Cfg { out: to, elf }) => write_cfg(to, elf, out),
         Some(Command::Start { json }) => write_start(started, *json, out),
         Some(Command::Stop { backend, times }) => write_stop(backend, times.get(), out),
+        Some(Command::Readback { backend, times }) => write_readback(backend, times.get(), out),
         Some(Command::Micro { json }) => write_micro(*json, out),
         None if bench.list => list(out),
         None => match &bench.corpus {
@@ -247,24 +261,54 @@ fn write_micro(json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     write_lines(micro::measure().map_err(Failure::Micro)?, json, out)
 }
 
-fn write_stop(on: &[stop::On], times: u32, out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(out, "bench stop on {}", report::Host::here())?;
+/// The runtimes of these backends by name, or of all that are here; says which are not.
+fn runtimes(on: &[stop::On], out: &mut dyn Write) -> Result<Vec<(String, Runtime)>, Failure> {
     let all = match on {
         [] => stop::On::value_variants(),
         named => named,
     };
-    let mut worst = Duration::ZERO;
+    let mut runtimes = Vec::new();
     for side in all {
         let name = side.to_possible_value().expect("no name is hidden");
         let name = name.get_name();
-        let runtime = match side.runtime() {
-            Ok(runtime) => runtime,
-            Err(why) if on.is_empty() => {
-                writeln!(out, "  {name}: left out: {why}")?;
-                continue;
-            }
+        match side.runtime() {
+            Ok(runtime) => runtimes.push((name.to_owned(), runtime)),
+            Err(why) if on.is_empty() => writeln!(out, "  {name}: left out: {why}")?,
             Err(why) => return Err(why.into()),
+        }
+    }
+    Ok(runtimes)
+}
+
+fn write_readback(on: &[stop::On], times: u32, out: &mut dyn Write) -> Result<(), Failure> {
+    writeln!(out, "bench readback on {}", report::Host::here())?;
+    let mut faults = Vec::new();
+    for (name, runtime) in runtimes(on, out)? {
+        let measured = readback::measure(&runtime, times)?;
+        let over = match measured.over_device {
+            Some(over) => format!(", {} over the device's time", time(over)),
+            None => String::new(),
         };
+        let (least, median) = (time(measured.least), time(measured.median));
+        let read = measured.readback;
+        let of = [read.copied_bytes, read.packed_bytes, read.full_bytes].map(|n| count(n as usize));
+        let [copied, packed, full] = of;
+        writeln!(
+            out,
+            "readback.{name}: {median}, {least} at least{over}; {copied} bytes copied, {packed} packed of {full}"
+        )?;
+        faults.extend(measured.fault().map(|fault| format!("{name}: {fault}")));
+    }
+    match faults.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Readback(faults.join("; "))),
+    }
+}
+
+fn write_stop(on: &[stop::On], times: u32, out: &mut dyn Write) -> Result<(), Failure> {
+    writeln!(out, "bench stop on {}", report::Host::here())?;
+    let mut worst = Duration::ZERO;
+    for (name, runtime) in runtimes(on, out)? {
         let kinds = stop::measure(&runtime, times)?;
         for kind in &kinds {
             let (median, worst) = (time(kind.median()), time(kind.worst()));

@@ -257,6 +257,13 @@ fn what_is_missing_is_named() {
     }
     let sums = out.lines().filter(|line| line.ends_with(" (12 calls)"));
     assert_eq!(sums.count(), 2, "{out}");
+    let (code, out, _) = ran(&["readback", "--backend", "native,vir0", "--times", "2"]);
+    assert_eq!(code, 0, "{out}");
+    for line in ["readback.native: ", "readback.vir0: "] {
+        let found = out.lines().find(|l| l.starts_with(line));
+        let counted = "; 0 bytes copied, 32,000 packed of 32,000,000";
+        assert!(found.is_some_and(|l| l.ends_with(counted)), "{out}");
+    }
     if let Err(why) = Runtime::cuda() {
         for measured in ["micro", "start"] {
             let (code, _, err) = ran(&[measured]);
@@ -679,4 +686,16 @@ fn the_corpus_is_measured_and_checked() {
             "error: `gunrock` is no pass of the corpus; --list shows them\n"
         )
     );
+}
+
+/// Times are those of a device that is none; what is copied is not.
+#[test]
+fn eight_lists_come_back_from_a_played_device_in_one_copy() {
+    let measured = vyre_bench::readback::measure(&vyre_tests::fake(), 2).expect("it runs");
+    let read = measured.readback;
+    assert!(
+        read.copied_bytes <= vyre_bench::readback::MOST_BYTES,
+        "{read:?}"
+    );
+    assert!(read.copied_bytes > read.packed_bytes, "{read:?}");
 }

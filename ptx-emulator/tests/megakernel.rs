@@ -575,3 +575,80 @@ fn what_has_no_end_is_ended_by_its_steps_on_an_emulated_device() {
         }
     }
 }
+
+/// Lists with fields of each size, with room for more than is packed, and one that nobody reads.
+#[wave_graph]
+mod finds {
+    pub struct Data {
+        #[list(capacity = 3_000, output)]
+        small: List<u8>,
+        #[list(capacity = 3_000)]
+        unread: List<u32>,
+        #[list(capacity = 3_000, output)]
+        pairs: List<(u32, u64)>,
+        #[output(per = 5)]
+        ends: u8,
+        items: u32,
+        of: u32,
+    }
+
+    #[wave(range(items))]
+    fn find(
+        i: Index,
+        of: u32,
+        small: &Append<u8>,
+        unread: &Append<u32>,
+        pairs: &Append<(u32, u64)>,
+    ) {
+        if i % of == 0 {
+            small.append(i as u8);
+            unread.append(i);
+        }
+        if i % 3 == 0 {
+            pairs.append((i, i as u64 * 1_000_000_007));
+        }
+    }
+
+    #[wave(range(5))]
+    fn end(i: Index, ends: &mut u8) {
+        *ends = i as u8;
+    }
+}
+
+#[test]
+fn what_lists_hold_is_packed_by_all_ctas() {
+    let runs = |runtime: &Runtime, packs: bool| {
+        let mut session = finds::Session::new(runtime, ()).expect("it fits");
+        session.set_thresholds(vyre::Thresholds {
+            pack_up_to_bytes: 4_096,
+            ..Default::default()
+        });
+        let mut results = Vec::new();
+        // Of the third run the products go directly; the last one finds little of one list and nothing of the other.
+        for (items, of) in [(100, 1), (1_000, 7), (2_000, 1), (2_000, 1), (1, 1)] {
+            let mut out = session.run(finds::Run { items, of }).expect("no trap");
+            if packs {
+                let (small, pairs) = (items.div_ceil(of), items.div_ceil(3));
+                let direct = u32::from(8 * pairs > 4_096);
+                let read = out.report.readback;
+                assert_eq!((read.packed, read.direct), (4 - direct, direct));
+                let units = |bytes: u32| u64::from(bytes.next_multiple_of(16));
+                let last = if direct == 0 { 8 * pairs } else { 4 * pairs };
+                let before = if direct == 0 { units(4 * pairs) } else { 0 };
+                let packed = 16 + units(small) + before + u64::from(last);
+                assert_eq!(read.packed_bytes, packed);
+            }
+            out.small.sort_unstable();
+            out.pairs.sort_unstable();
+            results.push((out.small, out.pairs, out.ends));
+        }
+        results
+    };
+    let meant = runs(&Runtime::vir0(), false);
+    for (multiprocessors, seed) in [(1, 1), (3, 2)] {
+        let runtime = emulated(multiprocessors, 1, seed);
+        assert_eq!(runs(&runtime, true), meant);
+        let compiled = runtime.with_route(vyre::RoutePolicy::Compiled);
+        assert_eq!(runs(&compiled, true), meant);
+    }
+}

@@ -72,6 +72,7 @@ fn buffer(extent: Extent) -> Buffer {
         extent,
         role: Role::Scratch,
         init: None,
+        reset: None,
     }
 }
 

@@ -28,6 +28,7 @@ fn program(state: &mut u64) -> Program {
                 Role::Scratch
             },
             init: None,
+            reset: None,
         })
         .collect();
     let waves: Vec<Wave> = (0..middle + 2)
@@ -138,6 +139,7 @@ fn what_trades_places_is_there_with_its_partner() {
         extent: Extent::Fixed(elements),
         role: Role::Scratch,
         init: None,
+        reset: None,
     };
     let wave = |w: u16, buffers: &[u16], fixpoint| Wave {
         name: format!("wave{w}"),

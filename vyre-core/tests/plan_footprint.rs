@@ -17,6 +17,7 @@ fn buffer(name: &str, scalar: Scalar, role: Role) -> Buffer {
         extent: Extent::Nodes,
         role,
         init: None,
+        reset: None,
     }
 }
 

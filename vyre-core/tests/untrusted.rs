@@ -96,6 +96,7 @@ fn buffer(elements: u64) -> Buffer {
         extent: Extent::Fixed(elements),
         role: Role::Scratch,
         init: None,
+        reset: None,
     }
 }
 

@@ -44,6 +44,7 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
         extent: Extent::Nodes,
         role: Role::Output,
         init: None,
+        reset: None,
     });
     let reduction = |name: &str, scalar| Reduction {
         name: name.into(),
@@ -1660,6 +1661,33 @@ fn each_rule_is_checked() {
         program(|p| p.fixpoints[0].swaps.push((BufferId(2), BufferId(3)))),
         [(Place::Fixpoint(FixpointId(0)), Rule::Swap(2, 3),)]
     );
+    let anew = |p: &mut Program| {
+        p.buffers[2].role = Role::Scratch;
+        p.buffers[2].reset = Some(FixpointId(0));
+    };
+    let buffer = Place::Buffer(BufferId(2));
+    assert_eq!(
+        program(|p| p.buffers[2].reset = Some(FixpointId(0))),
+        [(buffer, Rule::ResetRole(Role::Output))]
+    );
+    assert_eq!(
+        broken(|p| {
+            anew(p);
+            p.buffers[5] = p.buffers[2].clone();
+            p.buffers[5].reset = None;
+            p.fixpoints[0].swaps.push((BufferId(5), BufferId(2)));
+        }),
+        [(buffer, Rule::ResetSwap)]
+    );
+    let outside = |p: &mut Program| {
+        anew(p);
+        p.fixpoints.push(p.fixpoints[0].clone());
+        p.kernels.push(p.kernels[1].clone());
+        p.fixpoints[1].until = KernelId(2);
+        p.buffers[2].reset = Some(FixpointId(1));
+    };
+    let rule = Rule::ResetOutside(FixpointId(1), KernelId(0));
+    assert!(broken(outside).contains(&(buffer, rule)));
     assert_eq!(
         program(|p| p.schedule.swap(0, 1)),
         [

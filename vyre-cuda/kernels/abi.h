@@ -153,6 +153,8 @@ typedef long long i64;
 #define VYRE_STEP_HUBS 6u
 // A step that only the device has: memory is set.
 #define VYRE_STEP_FILL 7u
+// A step that only the device has: what lists hold is packed behind the control words.
+#define VYRE_STEP_PACK 8u
 
 // A uniform slot is bits that are known before the run.
 #define VYRE_VALUE_BITS 0u

@@ -61,6 +61,28 @@ __device__ __noinline__ void fill(const Step& step) {
     }
 }
 
+// Packs what the lists of a step hold, by all CTAs: whole 16-byte units of each column, one behind the other, but for
+// columns that are longer than is packed. The barrier before has made all of it visible, and the launch ends behind it.
+__device__ __noinline__ void pack(const Step& step) {
+    if (image().aborted != 0) return;
+    const Fill& slab = *table<Fill>(image().fills, step.pushed);
+    const u32* lists = table<u32>(image().lists, step.id);
+    const u64 stride = static_cast<u64>(vyre_state.ctas) * VYRE_THREADS;
+    u64 at = static_cast<u64>(vyre_state.cta) * VYRE_THREADS + threadIdx.x, begin = 0;
+    for (u32 i = 1; i <= lists[0]; i++) {
+        const Frontier& list = *table<Frontier>(image().frontiers, lists[i]);
+        const Record& record = *table<Record>(image().records, list.record);
+        for (u32 field = 0; field < record.count; field++) {
+            const u32 size = record.sizes >> (2 * field) & 3;
+            const u64 bytes = list.pushed << (size + (size != 0));
+            if (bytes > slab.units) continue;
+            const u64 from = record.fields[field] - begin * 16, end = begin + (bytes + 15) / 16;
+            for (; at < end; at += stride) store_global(slab.address + at * 16, load_global4(from + at * 16));
+            begin = end;
+        }
+    }
+}
+
 // An address of the image as this query on this CTA has it.
 __device__ __forceinline__ u64 moved(const Batch& batch, u64 address) {
     if (address - batch.slab < batch.slab_bytes) return address + blockIdx.x * batch.slab_bytes;
@@ -224,7 +246,11 @@ next_query:
             continue;
         }
         if (vyre_state.quick == VYRE_FILLS) {
-            fill(*table<Step>(image().steps, vyre_state.pc - 1));
+            const Step& step = *table<Step>(image().steps, vyre_state.pc - 1);
+            if (step.kind == VYRE_STEP_PACK)
+                pack(step);
+            else
+                fill(step);
             continue;
         }
 #ifdef VYRE_HOLES

@@ -312,6 +312,15 @@ __device__ __forceinline__ void store_global(u64 address, const Vec<4>& x) {
                  : "memory");
 }
 
+__device__ __forceinline__ Vec<4> load_global4(u64 address) {
+    Vec<4> x;
+    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x.v[0]), "=r"(x.v[1]), "=r"(x.v[2]), "=r"(x.v[3])
+                 : "l"(address)
+                 : "memory");
+    return x;
+}
+
 // Relaxed accesses of device scope.
 __device__ __forceinline__ u32 load_relaxed(u64 address) {
     u32 x;

@@ -325,6 +325,7 @@ __device__ __forceinline__ u32 step_hubs(const Step& step, u32 next) {
     return table<Wave>(image().waves, step.id)->range_count == 0 ? next : sum_first(step, next);
 }
 
+// Fills memory, or packs lists: that is for all warps to do.
 __device__ __forceinline__ u32 step_fill(const Step& step, u32 next) {
     if (step.pushed_count == 0) return next;
     if (lane_id() == 0) {
@@ -504,7 +505,8 @@ __device__ __forceinline__ void advance(u32& abort) {
             case VYRE_STEP_Wave: pc = step_wave(step, next); break;
             case VYRE_STEP_HUBS: pc = step_hubs(step, next); break;
             case VYRE_STEP_Barrier: pc = next; break;
-            case VYRE_STEP_FILL: pc = step_fill(step, next); break;
+            case VYRE_STEP_FILL:
+            case VYRE_STEP_PACK: pc = step_fill(step, next); break;
             case VYRE_STEP_Loop: pc = step_loop(step, next); break;
             case VYRE_STEP_ROUND: pc = step_round(step, next); break;
             case VYRE_STEP_Until: pc = step_until(step, next, seen, abort); break;

@@ -189,6 +189,8 @@ pub(crate) mod step {
         HUBS = END + 2;
         /// A step that only the device has: memory is set.
         FILL = END + 3;
+        /// A step that only the device has: what lists hold is packed behind the control words.
+        PACK = END + 4;
     }
 }
 
@@ -457,7 +459,8 @@ abi! {
     /// edges out of the one frontier that it owns, pushes to and tests for emptiness, and of what changes by round that
     /// wave sees the round only (`PLAIN`); or it is of several waves whose narrow rounds stay on chip, where a CTA keeps
     /// `kept` items of each frontier (`PLAIN_ROUNDS`). Of fills, `pushed`: the first of `pushed_count` of them; the first step of a schedule
-    /// is one.
+    /// is one. Of what packs, `id`: list of how many lists there are and of these lists; `pushed`: the fill that says
+    /// where to, if `pushed_count` is not 0.
     struct Step {
         kind: u32,
         id: u32,
@@ -674,7 +677,7 @@ abi! {
         unused: u32,
     }
 
-    /// Memory to set in a step: whole 16-byte units.
+    /// Memory to set in a step: whole 16-byte units. Where lists are packed, `units` is the most bytes of a column there.
     struct Fill {
         address: u64,
         units: u64,

@@ -646,6 +646,14 @@ pub(crate) fn room_in(column: &mut Column, len: usize) -> Result<(), RunError> {
     Err(RunError::no_memory("the result", bytes))
 }
 
+/// The elements whose bytes these are.
+pub(crate) fn column_of(scalar: Scalar, bytes: &[u8]) -> Result<Column, RunError> {
+    let mut column = Column::filled(scalar, 0, 0);
+    room_in(&mut column, bytes.len() / scalar.size_bytes() as usize)?;
+    extend(&mut column, bytes);
+    Ok(column)
+}
+
 /// Appends the elements whose bytes these are.
 pub(crate) fn extend(column: &mut Column, bytes: &[u8]) {
     fn fill<T: Pod>(values: &mut Vec<T>, bytes: &[u8]) {

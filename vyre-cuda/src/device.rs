@@ -32,7 +32,7 @@ pub enum DeviceError {
     NoDriver,
     /// The driver is too old.
     #[error(
-        "the CUDA driver supports version {}.{}; 12.0 or later is needed",
+        "the CUDA driver supports CUDA {}.{}; update the NVIDIA driver to 525 or later (CUDA 12.0)",
         version / 1000,
         version % 1000 / 10
     )]
@@ -64,14 +64,16 @@ pub enum DeviceError {
         /// Device name.
         name: String,
     },
-    /// The driver did not take the megakernel.
-    #[error("the driver could not compile the megakernel, which a newer one may: {log}")]
+    /// The driver did not take the megakernel, or the module of a pass.
+    #[error("the driver's compiler failed, and a newer driver's may not: {log}")]
     Compile {
         /// The driver's log.
         log: String,
     },
     /// The driver's library is there, but not all of it.
-    #[error("the CUDA driver library (libcuda) has no {symbol}; 12.0 or later is needed")]
+    #[error(
+        "the CUDA driver library (libcuda) has no {symbol}; update the NVIDIA driver to 525 or later (CUDA 12.0)"
+    )]
     MissingSymbol {
         /// What it lacks.
         symbol: &'static str,
@@ -457,7 +459,7 @@ mod tests {
         let error = DeviceError::OldDriver { version: 11_080 };
         assert_eq!(
             error.to_string(),
-            "the CUDA driver supports version 11.8; 12.0 or later is needed"
+            "the CUDA driver supports CUDA 11.8; update the NVIDIA driver to 525 or later (CUDA 12.0)"
         );
     }
 }

@@ -15,7 +15,7 @@ mod words;
 
 pub(crate) use form::ITEMS_PER_LANE;
 pub(crate) use rounds::General;
-pub(crate) use run::{Control, Ranges, Run, Turn, words_of};
+pub(crate) use run::{Control, Ranges, Run, Slab, Turn, words_of};
 
 use crate::abi::{self, NONE};
 use crate::quick::{self, QuickWord};
@@ -83,6 +83,11 @@ pub(crate) struct Layout {
     /// By phase, the step that fills what its start is the time for; the barrier behind it is the next step. Where
     /// nothing shares memory, of the first phase only.
     fills: Vec<usize>,
+    /// The steps that fill what begins anew with the rounds of a fixpoint, of those that have such; a barrier is the
+    /// next step.
+    refills: Vec<(FixpointId, usize)>,
+    /// The step that packs what the lists of the result hold.
+    packs: Option<usize>,
     lists: Vec<u32>,
     looked: (u32, u32),
     /// The image's head without a run's addresses.
@@ -127,6 +132,8 @@ impl Layout {
             fixpoints: Vec::new(),
             steps: Vec::new(),
             fills: Vec::new(),
+            refills: Vec::new(),
+            packs: None,
             lists: Vec::new(),
             looked: (0, 0),
             head: abi::Image::default(),
@@ -303,8 +310,9 @@ impl Layout {
         head.fixpoints = table(size_of_val(self.fixpoints.as_slice()));
         head.lists = table(size_of_val(self.lists.as_slice()));
         head.pulls = table(self.pulls.len() * size_of::<abi::Pull>());
-        // At most one fill a buffer, one for a frontier's stamps, and one for a bitmap.
-        head.fills = table((program.buffers.len() + queues + 1) * size_of::<abi::Fill>());
+        // At most one fill a buffer, one for a frontier's stamps, and one for a bitmap; and where lists are packed.
+        let fills = program.buffers.len() + queues + 1 + usize::from(self.packs.is_some());
+        head.fills = table(fills * size_of::<abi::Fill>());
         head.tables_bytes = at;
         head.kernel_count = self.kernels.len() as u32;
         head.buffer_count = program.buffers.len() as u32;
@@ -451,6 +459,11 @@ impl Layout {
     /// Size of [`Layout::device_words`].
     pub(crate) fn code_bytes(&self) -> u64 {
         self.head.code_bytes.into()
+    }
+
+    /// Whether the pass gives lists, whose items a run may pack.
+    pub(crate) fn packs_lists(&self) -> bool {
+        self.packs.is_some()
     }
 
     /// Size of the tables.

@@ -66,7 +66,7 @@ use vyre_core::plan::cuda::{ALIGN, Shape};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::launch::Topology;
 use vyre_core::plan::session::Counters;
-use vyre_core::run::args::{Args, TopologyArgs, resolve_topologies};
+use vyre_core::run::args::{Args, Lent, TopologyArgs, resolve_topologies};
 use vyre_core::run::backend::{
     CodeRoom, Executor, Followed, LaunchHint, Limits, Lock, Progress, Resident, runnable,
 };
@@ -165,6 +165,7 @@ impl Megakernel {
                 ..Needs::default()
             },
             image: Memory::new(device, image_bytes)?,
+            no_room_for_lists: false,
             ahead: None,
             bits: None,
         };
@@ -190,6 +191,7 @@ impl Executor for Megakernel {
     fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
         let _armed = self.launcher.arm();
         let first = (0..).step_by(SERIES);
+        let mut earlier_bytes = 0;
         for (first, chunk) in first.zip(series.chunks(SERIES)) {
             let read = first + chunk.len() == series.len();
             for (_, column) in locked(results) {
@@ -197,7 +199,10 @@ impl Executor for Megakernel {
             }
             let into: &mut [_] = if read { locked(results) } else { &mut [] };
             let ran = self.start_series(chunk, (0, false), read, into);
-            let ran = ran.and_then(|pending| self.finish_series(pending, results, &mut []));
+            let ran = ran.and_then(|pending| {
+                earlier_bytes += if read { 0 } else { pending.copied_bytes };
+                self.finish_series(pending, results, &mut [])
+            });
             ran.map_err(|e| match e {
                 RunError::Trap(trap) => {
                     let run = first + trap.run.unwrap_or(0) as usize;
@@ -206,6 +211,7 @@ impl Executor for Megakernel {
                 e => e,
             })?;
         }
+        results.report.readback.copied_bytes += earlier_bytes;
         Ok(())
     }
 
@@ -262,6 +268,7 @@ impl Executor for Megakernel {
 
     fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
         let _armed = self.launcher.arm();
+        self.last.overtaken = false;
         let results = self.run_all(queries);
         // Only some of them were in the session's own buffers.
         self.last.left = None;
@@ -277,12 +284,8 @@ impl Executor for Megakernel {
         Ok(true)
     }
 
-    fn lend_topology(
-        &self,
-        borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
-    ) -> Result<bool, RunError> {
-        self.lend(borrow)?;
-        Ok(true)
+    fn lend_topology(&self) -> Result<Option<Lent<'_>>, RunError> {
+        self.lend().map(Some)
     }
 
     fn resident(&self, what: Resident) -> Option<(u64, u64)> {
@@ -327,6 +330,7 @@ impl Executor for Megakernel {
             items_per_lane: ITEMS_PER_LANE,
             overlaps: true,
             bitmaps: false,
+            packs_lists: true,
         }
     }
 
@@ -352,6 +356,18 @@ impl Executor for Megakernel {
         notes.extend(self.launcher.pass.general().map(Cow::from));
         self.launcher.pass.time_waves = hint.time_waves;
         self.settings.pack_up_to_bytes = hint.pack_up_to_bytes;
+        self.settings.packs_lists = hint.device.packs_lists;
+        if self.launcher.pass.layout.packs_lists() {
+            let short = match (hint.device.packs_lists, self.memory.no_room_for_lists) {
+                (false, _) => Some("budget"),
+                (true, true) => Some("device"),
+                (true, false) => None,
+            };
+            notes.extend(short.map(|who| {
+                format!("lists packed into one copy wanted, for which the {who} has no memory")
+                    .into()
+            }));
+        }
         self.settings.pull_from = hint.device.pull_from;
         self.settings.slots = hint.slots.max(1);
         self.settings.batch_bytes = hint.batch_bytes;

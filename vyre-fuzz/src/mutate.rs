@@ -176,6 +176,7 @@ fn tables(p: &mut Program, choices: &mut Choices<'_>) {
                 extent,
                 role,
                 init,
+                reset: None,
             });
         }
         5 | 6 => {

@@ -94,6 +94,7 @@ impl Statements<'_> {
             ("per" | "capacity", [TokenTree::Ident(of), TokenTree::Group(list)]) => {
                 self.list(&of.to_string(), list);
             }
+            ("reset", [TokenTree::Ident(round)]) if round == "round" => {}
             ("per" | "capacity" | "bits" | "init" | "max_rounds", _) => {
                 self.expression(value.iter().cloned().collect());
             }

@@ -39,6 +39,7 @@ pub fn program(u: &mut Unstructured<'_>) -> Arbitrary<Program> {
             Role::Output
         },
         init: (i % 2 == 1).then_some(ConstantId(0)),
+        reset: None,
     };
     let program = Program {
         name: "random".into(),
@@ -66,6 +67,7 @@ pub fn program(u: &mut Unstructured<'_>) -> Arbitrary<Program> {
     generator.scope(None, 0, &mut schedule)?;
     schedule.push(Step::End);
     generator.program.schedule = schedule;
+    generator.anew()?;
     // Conditions are numbered behind the waves.
     let waves = generator.program.waves.len() as u16;
     for f in 0..generator.program.fixpoints.len() as u16 {
@@ -103,6 +105,24 @@ impl Generator<'_, '_> {
             owner: None,
             output: true,
         });
+        Ok(())
+    }
+
+    /// Some of the scratch that is not swapped begins anew with the rounds of a fixpoint around its uses.
+    fn anew(&mut self) -> Arbitrary<()> {
+        for id in (2..SCRATCH).map(BufferId) {
+            let program = &mut self.program;
+            let uses = |a: &Access| a.resource == Resource::Buffer(id);
+            let using = program.waves.iter().filter(|w| w.accesses.iter().any(uses));
+            let scopes: Vec<Option<FixpointId>> = using.map(|w| w.fixpoint).collect();
+            let all = |f: FixpointId| scopes.iter().all(|&s| program.is_within(s, f));
+            // An outer one comes before its inner ones.
+            let around = (0..program.fixpoints.len() as u16).map(FixpointId);
+            let owner = around.rev().find(|&f| all(f));
+            if !scopes.is_empty() && self.u.ratio(1, 2)? {
+                program.buffers[id.index()].reset = owner;
+            }
+        }
         Ok(())
     }
 

@@ -266,6 +266,15 @@ impl Sweeper for State {
                 self.pushed[f].clear();
             }
         }
+        let program = Arc::clone(&self.program);
+        for (column, declared) in self.buffers.iter_mut().zip(&program.buffers) {
+            if declared.reset == Some(fixpoint) {
+                let bits = declared
+                    .init
+                    .map_or(0, |c| program.constants[c.index()].bits);
+                column.reset(column.len(), bits);
+            }
+        }
         for (value, declared) in self.reductions.iter_mut().zip(&self.program.reductions) {
             if declared.owner == Some(fixpoint) {
                 value.reset();

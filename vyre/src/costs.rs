@@ -20,7 +20,8 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use vyre_core::plan::side::{Seen, Work, power_of_two};
+use vyre_core::plan::side::{Seen, Work, power_of_two, swept_items};
+use vyre_core::run::outcome::Report;
 use vyre_core::vir0::container::program_hash;
 use vyre_core::vir0::module::Program;
 use vyre_core::vir0::sizes::Sizes;
@@ -49,15 +50,35 @@ impl Subject {
         .on(sizes)
     }
 
+    /// A pass on many graphs at a time, which is other work than the same pass on one.
+    pub(crate) fn many<'s>(
+        program: &Program,
+        topologies: impl Iterator<Item = &'s Sizes>,
+    ) -> Subject {
+        let of = |sizes: &Sizes| (sizes.nodes, most_edges(sizes));
+        let (nodes, edges) = topologies.map(of).fold((0, 0), |sum: (u64, u64), of| {
+            (sum.0.saturating_add(of.0), sum.1.saturating_add(of.1))
+        });
+        Subject {
+            program: program_hash(program, "many"),
+            nodes: power_of_two(nodes),
+            edges: power_of_two(edges),
+        }
+    }
+
     /// The same pass on other graphs.
     pub(crate) fn on(self, sizes: &Sizes) -> Subject {
-        let edges = sizes.edges.iter().copied().max().unwrap_or(0);
         Subject {
             nodes: power_of_two(sizes.nodes),
-            edges: power_of_two(edges),
+            edges: power_of_two(most_edges(sizes)),
             ..self
         }
     }
+}
+
+/// Edges of the largest graph.
+fn most_edges(sizes: &Sizes) -> u64 {
+    sizes.edges.iter().copied().max().unwrap_or(0)
 }
 
 /// How much a run did.
@@ -68,6 +89,15 @@ pub(crate) struct Did {
 }
 
 impl Did {
+    /// What the run of this report did.
+    pub(crate) fn of(program: &Program, sizes: &Sizes, report: &Report) -> Did {
+        let frontier_items = report.activity.map_or(0, |a| a.items);
+        Did {
+            rounds: report.total_rounds(),
+            items: swept_items(program, sizes, &report.rounds, frontier_items),
+        }
+    }
+
     /// Of both.
     pub(crate) fn plus(self, other: Did) -> Did {
         Did {

@@ -118,6 +118,7 @@ impl Happened {
         sum.direct += r.direct;
         sum.direct_bytes += r.direct_bytes;
         sum.full_bytes += r.full_bytes;
+        sum.copied_bytes += r.copied_bytes;
     }
 }
 
@@ -139,6 +140,8 @@ pub(crate) struct Situation {
     pub(crate) slots: u32,
     pub(crate) batch_bytes: Option<u64>,
     pub(crate) second_inputs: bool,
+    /// There is room for a slab of what the lists of a result hold.
+    pub(crate) packs_lists: bool,
     /// Independent queries.
     pub(crate) shared: bool,
     /// What routes take, where a budget says how much there is.
@@ -186,6 +189,7 @@ impl Situation {
             slots: memory.slots,
             batch_bytes: None,
             second_inputs: memory.second_inputs_bytes > 0,
+            packs_lists: false,
             shared: false,
             need: memory.need(program),
             bitmap: false,
@@ -286,6 +290,7 @@ impl Decider {
                 items_per_lane,
                 pull_from: self.thresholds.pull_from,
                 second_inputs: situation.second_inputs,
+                packs_lists: situation.packs_lists,
             },
             time_waves: self.time_waves,
         };
@@ -737,6 +742,9 @@ impl fmt::Display for Decision {
             ", read {} small results packed in {} bytes and {} large ones of {} bytes",
             read.packed, read.packed_bytes, read.direct, read.direct_bytes
         )?;
+        if read.copied_bytes > 0 {
+            write!(f, ", copied {} bytes", read.copied_bytes)?;
+        }
         let mut waves: Vec<_> = outcome.waves.iter().collect();
         waves.sort_by_key(|(_, time)| std::cmp::Reverse(time.ns));
         for (i, (name, time)) in waves.into_iter().enumerate() {
@@ -766,6 +774,7 @@ mod tests {
             items_per_lane: 4,
             overlaps: true,
             bitmaps: false,
+            packs_lists: false,
         }
     }
 

@@ -92,7 +92,13 @@ impl One {
     }
 
     fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
-        let situation = Situation::of(&self.program, &self.memory, &self.runtime, 1);
+        let up_to = self.decider.thresholds.pack_up_to_bytes;
+        let packs = self.executor.limits().packs_lists;
+        let packs_lists = packs && self.memory.slab(&self.program, up_to);
+        let situation = Situation {
+            packs_lists,
+            ..Situation::of(&self.program, &self.memory, &self.runtime, 1)
+        };
         let (decider, executor) = (&mut self.decider, &mut *self.executor);
         decider.decide(&situation, &self.program, executor)?;
         let started = self.runtime.now();

@@ -12,6 +12,7 @@ use vyre_core::dsl::columns::Column;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::budget::least_on;
 use vyre_core::plan::check;
+use vyre_core::plan::compact;
 use vyre_core::plan::fit::{FitError, fit_on};
 use vyre_core::plan::footprint::{Allocation, FootprintError, footprint_on};
 use vyre_core::plan::memory::WaveBytes;
@@ -44,6 +45,8 @@ pub(crate) struct Memory {
     pub(crate) second_inputs_bytes: u64,
     /// Room for a bit a node, which brings a list into the order of the nodes.
     bitmap_bytes: u64,
+    /// Room for a slab of what the lists of a result hold.
+    slab_bytes: u64,
     /// Room for inputs and results of queries that have no state.
     results_bytes: u64,
     /// Of a batch that is running, on a CPU: its results are there until it ends.
@@ -252,6 +255,7 @@ impl Memory {
             needed_bytes: 0,
             slots: 1,
             second_inputs_bytes: 0,
+            slab_bytes: 0,
             results_bytes: 0,
             kept: Kept::default(),
             holder: planned.holder.clone(),
@@ -261,6 +265,15 @@ impl Memory {
         };
         memory.take(&planned.program)?;
         Ok(memory)
+    }
+
+    /// Its sizes in a run with these scalars; those of the last one where there are not as many.
+    pub(crate) fn sizes_with(&self, program: &Program, scalars: &[u64]) -> Sizes {
+        let mut sizes = self.sizes.clone();
+        if scalars.len() == program.scalars.len() {
+            sizes.scalars = scalars.to_vec();
+        }
+        sizes
     }
 
     /// What the budget has beside it.
@@ -287,6 +300,23 @@ impl Memory {
         let taken = more == 0 || then <= available && self.lease.resize(then);
         if taken {
             self.bitmap_bytes += more;
+        }
+        taken
+    }
+
+    /// Takes room for a slab of what the lists of a result hold, in columns of up to so many bytes; whether there is.
+    pub(crate) fn slab(&mut self, program: &Program, pack_up_to_bytes: u64) -> bool {
+        let Some(available) = self.available_bytes() else {
+            return true;
+        };
+        let bytes = compact::lists_bytes(program, &self.sizes, pack_up_to_bytes);
+        let others = self.lease.bytes() - self.slab_bytes.min(self.lease.bytes());
+        let then = others.saturating_add(bytes);
+        let taken = then <= available && self.lease.resize(then);
+        self.slab_bytes = if taken { bytes } else { 0 };
+        if !taken {
+            let smaller = self.lease.resize(others);
+            debug_assert!(smaller, "smaller is always possible");
         }
         taken
     }
@@ -339,16 +369,17 @@ impl Memory {
             .map(|i| i.bytes)
             .sum();
         // A run that needs less than one before it leaves the memory as it is: buffers do not shrink.
-        let extra = self.second_inputs_bytes + self.results_bytes + self.bitmap_bytes;
+        let extra = self.second_inputs_bytes + self.results_bytes;
+        let extra = extra + self.bitmap_bytes + self.slab_bytes;
         let held = self.lease.bytes() - extra.min(self.lease.bytes());
         if needed > held && !self.lease.resize(needed + extra) {
-            // Before a run is refused, the second set of inputs goes, what batches have for results, and the bitmap.
+            // Before a run is refused, the second set of inputs goes, what batches have for results, bitmap and slab.
             (self.second_inputs_bytes, self.results_bytes) = (0, 0);
-            self.bitmap_bytes = 0;
+            (self.bitmap_bytes, self.slab_bytes) = (0, 0);
         }
         if needed > self.lease.bytes() && !self.lease.resize(needed) {
             return Err(RunError::Memory {
-                what: "the session does not fit beside the others".to_owned(),
+                what: "the session does not fit beside the runtime's other sessions".to_owned(),
                 needed_bytes: needed,
                 available_bytes: self.lease.available_bytes().unwrap_or(0),
             });
@@ -467,7 +498,7 @@ impl Memory {
             return Ok(lease);
         }
         Err(RunError::Memory {
-            what: "the result does not fit beside the others".to_owned(),
+            what: "the result does not fit beside the runtime's sessions".to_owned(),
             needed_bytes,
             available_bytes: lease.available_bytes().unwrap_or(0),
         })
@@ -534,7 +565,7 @@ impl Memory {
     /// What the queries of a batch may take together.
     pub(crate) fn batch_bytes(&self) -> Option<u64> {
         self.available_bytes()?;
-        let extra = self.second_inputs_bytes + self.bitmap_bytes;
+        let extra = self.second_inputs_bytes + self.bitmap_bytes + self.slab_bytes;
         let resident = self.resident_bytes.saturating_add(extra);
         Some(self.lease.bytes().saturating_sub(resident))
     }
@@ -543,6 +574,7 @@ impl Memory {
     pub(crate) fn slots(&mut self, wanted: u32) -> u32 {
         let extra = self.resident_bytes + self.second_inputs_bytes;
         let extra = extra + self.results_bytes + self.bitmap_bytes + self.kept.room_bytes;
+        let extra = extra + self.slab_bytes;
         let one = self.lease.bytes() - extra.min(self.lease.bytes());
         let one = one / u64::from(self.slots.max(1));
         while self.slots < wanted && self.lease.resize(self.lease.bytes() + one) {

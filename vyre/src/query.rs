@@ -11,6 +11,7 @@ use vyre_core::dsl::columns::{Column, Slice};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::launch::Age;
 use vyre_core::run::args::Args;
+use vyre_core::run::clock::Instant;
 use vyre_core::run::outcome::{Outcome, WaveTime, for_queries, give};
 use vyre_core::run::pass::Pass;
 use vyre_core::vir0::module::{BufferId, ListId, Program, ReductionId, Role, ScalarId};
@@ -72,12 +73,13 @@ pub(crate) struct Line {
     lost: Range<u64>,
 }
 
-/// A batch that begins, with room for what is told of it.
+/// A batch that has begun, with room for what is told of it.
 pub(crate) struct Begun<T> {
     /// Those that are to run.
     pub(crate) batch: Vec<Query>,
-    /// Those that there was no memory for.
+    /// Of those that have one: as it begins, those that there was no memory for.
     pub(crate) results: Vec<(QueryId, Result<T, Error>)>,
+    /// In which queries were handed to the executor.
     pub(crate) order: Vec<QueryId>,
     /// Memory of what is told, until the batch ends.
     pub(crate) told: Lease,
@@ -147,6 +149,35 @@ impl Line {
             order,
             told: runtime.lease(),
         })
+    }
+}
+
+impl<T> Begun<T> {
+    pub(crate) fn fails(&mut self, query: Query, why: RunError) {
+        self.result(query, Err(why));
+    }
+
+    pub(crate) fn result(&mut self, query: Query, result: Result<T, RunError>) {
+        self.results.push((query.id, result.map_err(Error::from)));
+        query.end(&mut self.told);
+    }
+
+    /// These are to be handed to an executor once more.
+    pub(crate) fn run_again(&mut self, queries: &[Query]) {
+        self.order
+            .retain(|id| queries.iter().all(|query| query.id != *id));
+    }
+
+    /// What is told of a batch that began at this moment. `launches`: counted before it and now.
+    pub(crate) fn end(mut self, started: Instant, launches: [Option<u64>; 2]) -> Batch<T> {
+        self.results.sort_unstable_by_key(|&(id, _)| id);
+        let [before, after] = launches;
+        Batch {
+            results: self.results,
+            order: self.order,
+            launches: before.zip(after).map(|(before, after)| after - before),
+            wall_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        }
     }
 }
 

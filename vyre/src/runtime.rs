@@ -159,8 +159,9 @@ impl Runtime {
     /// Several sides: sessions begin on the first, time their runs, open others where those could be faster, and follow
     /// the best. Runs that would not agree on every side
     /// ([`Agreement::Open`](vyre_core::vir0::module::Agreement::Open), without a claim that they would) stay on the
-    /// first, unless [`Session::set_side_changes`](crate::Session::set_side_changes) says otherwise. What opens no
-    /// [`Session`](crate::Session) runs on the first.
+    /// first, unless [`Session::set_side_changes`](crate::Session::set_side_changes) says otherwise. Batches of
+    /// [`Sessions`](crate::Sessions) go as runs of a [`Session`](crate::Session) do. A
+    /// [`FusedSession`](crate::FusedSession) stays on the first.
     ///
     /// Each side has the budget and the thresholds that it came with; [`with_memory`](Runtime::with_memory) afterwards
     /// is one budget for all.
@@ -187,6 +188,11 @@ impl Runtime {
             others: Arc::default(),
             ..self
         }
+    }
+
+    /// Whether it has one side only.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.others.is_empty()
     }
 
     /// A backend with nothing beside it: no budget, and no other side.

@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::pinned::{Held, Pinned, Pool};
 use crate::query::{Line, QueryId, slices};
 use crate::runtime::Runtime;
-use crate::sides::Sides;
+use crate::sides::{Goes, Parked, Sides};
 use crate::stop::Stops;
 use crate::tier::RoutePolicy;
 use std::collections::VecDeque;
@@ -44,9 +44,7 @@ pub struct Session<P: Pass> {
     program: Arc<Program>,
     memory: Memory,
     decider: Decider,
-    /// Counted by executors that are gone.
-    counted: Counters,
-    sides: Sides,
+    sides: Sides<Parked>,
     line: Line,
     /// Queries whose priorities draw near each other.
     siblings: Vec<(QueryId, QueryId)>,
@@ -74,13 +72,12 @@ impl<P: Pass> Session<P> {
 
     /// Uploads the topology, which the caller keeps.
     pub(crate) fn of(runtime: &Runtime, topology: &P::Topology<'_>) -> Result<Session<P>, Error> {
-        let (sides, opened) = Sides::open::<P>(runtime, topology)?;
+        let (sides, opened) = Parked::begin::<P>(runtime, topology)?;
         let mut session = Session {
             executor: opened.executor,
             program: opened.program,
             memory: opened.memory,
             decider: opened.decider,
-            counted: Counters::default(),
             sides,
             line: Line::default(),
             siblings: Vec::new(),
@@ -138,7 +135,8 @@ impl<P: Pass> Session<P> {
     ) -> Result<(), RunError> {
         let _under_way = self.stops.begin()?;
         let args = [self.memory.scalars().args::<P>(run)];
-        self.on_a_side((&args[0].scalars, 1), |session| {
+        self.take_side(&args[0].scalars, 1);
+        self.on_a_side(|session| {
             let runs = std::slice::from_ref(run);
             session.with_rows((runs, &args), |session, series| {
                 session.launch(series, results)
@@ -160,7 +158,8 @@ impl<P: Pass> Session<P> {
         let _under_way = self.stops.begin()?;
         let args = [self.memory.scalars().args::<P>(&run)];
         let runs = [run];
-        let pinned = self.on_a_side((&args[0].scalars, 1), |session| {
+        self.take_side(&args[0].scalars, 1);
+        let pinned = self.on_a_side(|session| {
             session.with_rows((&runs, &args), |session, series| session.pinned(&series[0]))
         });
         Ok(pinned?)
@@ -244,7 +243,8 @@ impl<P: Pass> Session<P> {
         started: Instant,
     ) -> Result<Report, Error> {
         let _under_way = self.stops.begin_since(started)?;
-        self.on_a_side((&args.scalars, 1), |session| {
+        self.take_side(&args.scalars, 1);
+        self.on_a_side(|session| {
             session.memory.check(&session.program, args)?;
             let situation = session.situation(1);
             let (decider, program) = (&mut session.decider, &*session.program);
@@ -280,7 +280,8 @@ impl<P: Pass> Session<P> {
             let plain = runs.iter().map(|run| of_session.args::<P>(run));
             let plain: Vec<Args<'_>> = plain.collect();
             let scalars = plain.first().map_or(&[][..], |args| &args.scalars);
-            self.on_a_side((scalars, 1), |session| {
+            self.take_side(scalars, 1);
+            self.on_a_side(|session| {
                 session.with_rows((&runs, &plain), |session, series| {
                     session.launch(series, &mut results)
                 })
@@ -382,7 +383,7 @@ impl<P: Pass> Session<P> {
     ) -> Result<(), Error> {
         // What the session has is available to what it becomes, and what it has on other sides, which get the topology
         // when they get a run.
-        self.close_others();
+        self.sides.close_others();
         let had = self.memory.lease.bytes();
         let given = self.memory.lease.resize(0);
         debug_assert!(given, "smaller is always possible");
@@ -436,7 +437,7 @@ impl<P: Pass> Session<P> {
             })?;
             let before = std::mem::replace(&mut self.executor, made);
             self.watch();
-            self.counted = self.counted.plus(&before.counters().unwrap_or_default());
+            self.sides.count(before.counters());
             self.program = program;
         }
         Ok(memory)
@@ -486,8 +487,8 @@ impl<P: Pass> Session<P> {
     /// What was uploaded, allocated, waited for, read back and launched since the session was made; `None` where the
     /// backend does not count.
     pub fn counters(&self) -> Option<Counters> {
-        let counted = self.counted.plus(&self.sides.counters());
-        self.executor.counters().map(|c| c.plus(&counted))
+        let counted = self.executor.counters();
+        counted.map(|c| c.plus(&self.sides.counters()))
     }
 
     /// What `runs` of a series do, for [`plan::session`](vyre_core::plan::session) to plan: lengths are those of
@@ -761,10 +762,14 @@ impl<P: Pass> Session<P> {
     }
 
     fn situation(&mut self, queries: u64) -> Situation {
-        let bitmap = self.executor.limits().bitmaps && self.memory.bitmap(&self.program);
+        let limits = self.executor.limits();
+        let bitmap = limits.bitmaps && self.memory.bitmap(&self.program);
+        let up_to = self.decider.thresholds.pack_up_to_bytes;
+        let packs_lists = limits.packs_lists && self.memory.slab(&self.program, up_to);
         let runtime = self.sides.runtime();
         Situation {
             bitmap,
+            packs_lists,
             ..Situation::of(&self.program, &self.memory, runtime, queries)
         }
     }

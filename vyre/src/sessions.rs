@@ -1,10 +1,12 @@
 //! [`Sessions`]: a pass bound to many topologies, whose queries share launches.
 
+use crate::costs::{Did, Subject};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::plans::Interpreted;
 use crate::query::{Batch, Begun, Line, Query, QueryId, collected, made, slices, wrong};
 use crate::runtime::Runtime;
+use crate::sides::{Goes, Has, Of, Side, Sides, leave_as_much, lent, longest, open_ns};
 use crate::stop::Stops;
 use crate::tier::{Measured, RoutePolicy};
 use std::any::TypeId;
@@ -16,12 +18,14 @@ use std::time::Duration;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::launch::{Request, Route, recommend};
 use vyre_core::plan::session::Counters;
+use vyre_core::run::args::{Lent, TopologyArgs};
 use vyre_core::run::backend::{Many, Opening};
 use vyre_core::run::clock::Instant;
 use vyre_core::run::outcome::{Outcome, for_queries};
 use vyre_core::run::pass::{IntoTopology, Pass};
 use vyre_core::run::stop::Canceller;
 use vyre_core::vir0::module::Program;
+use vyre_core::vir0::sizes::Sizes;
 
 /// A pass with many topologies uploaded, whose queries share launches where the backend can. On CUDA a query takes one
 /// CTA, so that the device works on as many small graphs at a time as it has multiprocessors. A graph that is worth the
@@ -29,16 +33,170 @@ use vyre_core::vir0::module::Program;
 ///
 /// `#[wave_graph] mod bfs` defines `bfs::Sessions` as an alias of this.
 pub struct Sessions<P> {
-    resident: Box<dyn Many>,
-    /// Of the pass, by all sessions.
-    interpreted: Interpreted,
-    runtime: Runtime,
-    program: Arc<Program>,
-    /// By topology.
-    memories: Vec<Memory>,
+    here: Resident,
+    sides: Sides<Resident>,
     line: Line,
     stops: Stops,
     pass: PhantomData<fn() -> P>,
+}
+
+/// What sessions have on a side.
+pub(crate) struct Resident {
+    many: Box<dyn Many>,
+    /// Of the pass, by all sessions.
+    interpreted: Interpreted,
+    program: Arc<Program>,
+    /// By topology.
+    memories: Vec<Memory>,
+}
+
+impl Has for Resident {
+    fn counters(&self) -> Option<Counters> {
+        self.many.counters()
+    }
+}
+
+/// What sessions are to have on a side.
+struct Plan {
+    whole: Arc<Program>,
+    /// By topology.
+    programs: Vec<Arc<Program>>,
+    memories: Vec<Memory>,
+}
+
+impl Plan {
+    fn new<P: Pass>(runtime: &Runtime, topologies: &[TopologyArgs<'_>]) -> Result<Plan, Error> {
+        let whole = Arc::new(P::PARTS.program()?);
+        let mut memories = for_queries(topologies.len())?;
+        let mut programs = for_queries(topologies.len())?;
+        for topology in topologies {
+            let (planned, memory) =
+                Memory::open::<P>(topology, runtime, || Ok(Program::clone(&whole)))?;
+            memories.push(memory);
+            programs.push(match planned.program.schedule == whole.schedule {
+                true => Arc::clone(&whole),
+                false => planned.program,
+            });
+        }
+        Ok(Plan {
+            whole,
+            programs,
+            memories,
+        })
+    }
+
+    fn sizes(&self) -> impl Iterator<Item = &Sizes> {
+        self.memories.iter().map(|memory| &memory.sizes)
+    }
+
+    fn open<P: Pass>(
+        self,
+        runtime: &Runtime,
+        topologies: &[TopologyArgs<'_>],
+    ) -> Result<Resident, Error> {
+        let each = self.programs.into_iter().zip(topologies);
+        let openings = each
+            .zip(&self.memories)
+            .map(|((program, topology), memory)| Opening {
+                program,
+                topology,
+                allocation: memory.allocation,
+                native: Some(P::NATIVE),
+            });
+        Ok(Resident {
+            many: runtime.open_many(collected(openings)?)?,
+            interpreted: runtime.plans().interpreted(TypeId::of::<P>()),
+            program: self.whole,
+            memories: self.memories,
+        })
+    }
+}
+
+impl Resident {
+    /// Opens a pass with the topologies that others lend, where the budget has as much left afterwards.
+    fn lent<P: Pass>(runtime: &Runtime, from: &dyn Many) -> Result<Resident, Error> {
+        let lent = lent(from.lend_topologies()?)?;
+        let topologies = collected(lent.iter().map(Lent::args))?;
+        let plan = Plan::new::<P>(runtime, &topologies)?;
+        leave_as_much(&plan.memories)?;
+        plan.open::<P>(runtime, &topologies)
+    }
+
+    /// Takes room for the results of a batch, on a CPU, by topology.
+    fn keep_results(&mut self, batch: &[Query]) -> Result<(), RunError> {
+        let mut queries = collected(self.memories.iter().map(|_| 0))?;
+        batch.iter().for_each(|query| queries[query.topology] += 1);
+        for (memory, queries) in self.memories.iter_mut().zip(queries) {
+            memory.keep_results(&self.program, queries);
+        }
+        Ok(())
+    }
+
+    /// The route of a batch whose topologies have `nodes` in all, each counted as often as it is queried.
+    fn route(&self, runtime: &Runtime, nodes: u64) -> Result<Route, Error> {
+        let policy = &runtime.thresholds().launch;
+        let request = Request {
+            queue_len: nodes,
+            ..Request::on(1, 1, u64::MAX)
+        };
+        let planned = recommend(policy, &request, None);
+        let planned = planned.map_err(|e| RunError::Backend(e.to_string()))?;
+        let unmeasured = Measured::default();
+        let so_far = (self.interpreted.ns(), runtime.thresholds());
+        Ok(runtime.route().choose(planned.route, so_far, &unmeasured).0)
+    }
+
+    /// Runs of each topology as many queries as it has room for, which are the first of the batch then, and says how
+    /// long that took. Those whose topology has none are wrong.
+    fn run_some(
+        &mut self,
+        runtime: &Runtime,
+        batch: &mut [Query],
+        mut rooms: Vec<Result<usize, RunError>>,
+    ) -> Result<(Vec<Result<Outcome, RunError>>, Duration), Error> {
+        for query in &mut *batch {
+            match &mut rooms[query.topology] {
+                Ok(room) => {
+                    query.stays = *room == 0;
+                    *room = room.saturating_sub(1);
+                }
+                Err(e) => {
+                    query.stays = true;
+                    query.wrong = Some(e.clone());
+                }
+            }
+        }
+        batch.sort_unstable_by(|a, b| a.stays.cmp(&b.stays).then(by_urgency(a, b)));
+        let now = batch.partition_point(|query| !query.stays);
+        if now == 0 {
+            return Ok((Vec::new(), Duration::ZERO));
+        }
+        let mut queries = match for_queries(now) {
+            Ok(queries) => queries,
+            Err(e) => return Ok((vec![Err(e)], Duration::ZERO)),
+        };
+        queries.extend(batch[..now].iter().map(|q| (q.topology, q.args())));
+        let room = self.memories.iter().map(Memory::batch_bytes).sum();
+        let nodes = batch[..now].iter();
+        let nodes = nodes.map(|q| self.memories[q.topology].sizes.nodes);
+        self.many.take_route(self.route(runtime, nodes.sum())?);
+        if runtime.route() == RoutePolicy::Compiled {
+            self.many.compile()?;
+        }
+        let before = runtime.now();
+        let mut outcomes = self.many.run_batch(&queries, room);
+        let took = runtime.since(before);
+        if outcomes.is_empty() {
+            let none = "the backend took no query of the batch";
+            outcomes.push(Err(RunError::Backend(none.to_owned())));
+        }
+        let interpreted =
+            |o: &Result<Outcome, _>| matches!(o, Ok(o) if o.report.route == "interpreted");
+        if outcomes.iter().any(interpreted) {
+            self.interpreted.add(took);
+        }
+        Ok((outcomes, took))
+    }
 }
 
 impl<P: Pass> Sessions<P> {
@@ -50,66 +208,52 @@ impl<P: Pass> Sessions<P> {
         runtime: &Runtime,
         topologies: impl IntoIterator<Item = T>,
     ) -> Result<Sessions<P>, Error> {
-        let whole = Arc::new(P::PARTS.program()?);
-        let runtime = &runtime.able(&whole);
         let typed = collected(topologies.into_iter().map(T::into_topology))?;
-        let mut topologies = collected(typed.iter().map(P::topology))?;
-        let mut memories = for_queries(topologies.len())?;
-        let mut programs = for_queries(topologies.len())?;
-        for topology in &topologies {
-            let (planned, memory) =
-                Memory::open::<P>(topology, runtime, || Ok(Program::clone(&whole)))?;
-            memories.push(memory);
-            programs.push(match planned.program.schedule == whole.schedule {
-                true => Arc::clone(&whole),
-                false => planned.program,
-            });
-        }
-        // The plans have room for them.
-        let mut rows = for_queries(typed.len())?;
-        for topology in &typed {
-            rows.push(P::topology_rows(topology)?);
-        }
-        for (topology, rows) in topologies.iter_mut().zip(&rows) {
-            topology.columns.extend(slices(rows));
-        }
-        let each = programs.into_iter().zip(&topologies).zip(&memories);
-        let openings = each.map(|((program, topology), memory)| Opening {
-            program,
-            topology,
-            allocation: memory.allocation,
-            native: Some(P::NATIVE),
-        });
-        let stops = Stops::new(runtime.all(), runtime.time_limit());
-        let mut resident = runtime.open_many(collected(openings)?)?;
-        resident.set_stop(&stops.stop);
-        Ok(Sessions {
-            resident,
-            interpreted: runtime.plans().interpreted(TypeId::of::<P>()),
-            stops,
-            runtime: runtime.clone(),
-            program: whole,
-            memories,
+        let topologies = || collected(typed.iter().map(P::topology));
+        let plan = |runtime: &Runtime| Plan::new::<P>(runtime, &topologies()?);
+        let of = |plan: &Plan| {
+            let subject = || Subject::many(&plan.whole, plan.sizes());
+            Of::new(runtime, &plan.whole, subject)
+        };
+        let open = |runtime: &Runtime, plan: Plan| {
+            // The plans have room for them.
+            let mut rows = for_queries(typed.len())?;
+            for topology in &typed {
+                rows.push(P::topology_rows(topology)?);
+            }
+            let mut topologies = topologies()?;
+            for (topology, rows) in topologies.iter_mut().zip(&rows) {
+                topology.columns.extend(slices(rows));
+            }
+            plan.open::<P>(runtime, &topologies)
+        };
+        let (sides, here) = Sides::open(runtime, plan, of, open)?;
+        let mut sessions = Sessions {
+            here,
+            sides,
+            stops: Stops::new(runtime.all(), runtime.time_limit()),
             line: Line::default(),
             pass: PhantomData,
-        })
+        };
+        sessions.here.many.set_stop(&sessions.stops.stop);
+        Ok(sessions)
     }
 
     /// Number of topologies.
     pub fn len(&self) -> usize {
-        self.memories.len()
+        self.here.memories.len()
     }
 
     /// Whether there are no topologies.
     pub fn is_empty(&self) -> bool {
-        self.memories.is_empty()
+        self.here.memories.is_empty()
     }
 
     /// Puts a query on a topology, counted from 0, in line for the next batch. Higher priorities go first. Inputs are
     /// copied. On a CPU the copies count as memory until the query has run, and of each query but one what is told of it
     /// until its batch ends. If the inputs are wrong, or there is no memory for them, the query fails when it runs.
     pub fn submit(&mut self, topology: usize, run: P::Run<'_>, priority: i32) -> QueryId {
-        let of = (&self.runtime, &*self.program);
+        let of = (self.sides.runtime(), &*self.here.program);
         self.line.submit::<P>((topology, priority), run, of)
     }
 
@@ -129,125 +273,116 @@ impl<P: Pass> Sessions<P> {
         let _under_way = self.stops.begin()?;
         let started = Instant::now();
         let before = self.counters().map(|c| c.launches);
-        let Begun {
-            mut batch,
-            mut results,
-            mut order,
-            mut told,
-        } = self.line.begin(usize::MAX, &self.runtime, by_urgency)?;
-        let mut tell = |query: Query, result: Result<Outcome, RunError>| {
-            let result = result.and_then(made::<P>);
-            results.push((query.id, result.map_err(Error::from)));
-            query.end(&mut told);
-        };
-        for query in &mut batch {
-            match self.memories.get_mut(query.topology) {
-                Some(memory) => query.check(memory, &self.program),
-                None => {
-                    query.wrong = Some(RunError::NoTopology {
-                        topology: query.topology,
-                        topologies: self.memories.len(),
-                    });
-                }
-            }
+        let mut tells = (self.line).begin(usize::MAX, self.sides.runtime(), by_urgency)?;
+        let topologies = self.len();
+        for query in &mut tells.batch {
+            let topology = query.topology;
+            query.wrong = (topology >= topologies).then_some(RunError::NoTopology {
+                topology,
+                topologies,
+            });
         }
-        wrong(&mut batch).for_each(|(query, e)| tell(query, Err(e)));
-        if let Err(e) = self.keep_results(&batch) {
-            batch
-                .drain(..)
-                .for_each(|query| tell(query, Err(e.clone())));
+        let mut batch = std::mem::take(&mut tells.batch);
+        wrong(&mut batch).for_each(|(query, e)| tells.fails(query, e));
+        self.take_side(&batch);
+        tells.batch = batch;
+        self.batch_on_a_side(&mut tells, Sessions::run_queries)?;
+        let after = self.counters().map(|c| c.launches);
+        Ok(tells.end(started, [before, after]))
+    }
+
+    /// Goes to the side that is to have the batch.
+    fn take_side(&mut self, batch: &[Query]) {
+        self.sides.forget_run();
+        if batch.is_empty() || !self.sides.may_change() {
+            return;
+        }
+        let Resident {
+            program, memories, ..
+        } = &self.here;
+        // Topologies run beside each other, and each side has to have all of them.
+        let longest = batch.iter().map(|query| {
+            let memory = &memories[query.topology];
+            longest(program, &memory.sizes_with(program, &query.scalars))
+        });
+        let longest = longest.fold(0, u64::saturating_add);
+        let open_ns = memories.iter().map(|m| open_ns(program, &m.sizes));
+        let open_ns = open_ns.fold(0, u64::saturating_add);
+        self.go_on(batch.len() as u64, (longest, open_ns));
+    }
+
+    /// Runs queries on the side where the sessions are. Those that failed where they may succeed after all, and their
+    /// errors.
+    fn run_queries(
+        &mut self,
+        mut batch: Vec<Query>,
+        tells: &mut Begun<P::Output>,
+    ) -> Result<Vec<(Query, Error)>, Error> {
+        let (last, queries) = (self.sides.is_last_resort(), batch.len());
+        let (here, runtime) = (&mut self.here, self.sides.runtime());
+        let (mut took, mut did, mut done) = (Duration::ZERO, Did::default(), 0);
+        let mut failed: Vec<(Query, Error)> = Vec::new();
+        let mut fails =
+            |query: Query, e: RunError, tells: &mut Begun<P::Output>| match last || e.is_stop() {
+                true => tells.fails(query, e),
+                false => failed.push((query, e.into())),
+            };
+        for query in &mut batch {
+            query.check(&mut here.memories[query.topology], &here.program);
+        }
+        wrong(&mut batch).for_each(|(query, e)| fails(query, e, tells));
+        if let Err(e) = here.keep_results(&batch) {
+            (batch.drain(..)).for_each(|query| fails(query, e.clone(), tells));
         }
         while !batch.is_empty() {
-            let rooms = self.memories.iter().map(Memory::room_for_results);
+            let rooms = here.memories.iter().map(Memory::room_for_results);
             let outcomes = match collected(rooms) {
-                Ok(rooms) => self.run_some(&mut batch, rooms)?,
+                Ok(rooms) => {
+                    let (outcomes, this_took) = here.run_some(runtime, &mut batch, rooms)?;
+                    took += this_took;
+                    outcomes
+                }
                 Err(e) => vec![Err(e)],
             };
-            wrong(&mut batch).for_each(|(query, e)| tell(query, Err(e)));
+            wrong(&mut batch).for_each(|(query, e)| fails(query, e, tells));
             let ran = outcomes.len().min(batch.len());
             for (query, mut outcome) in batch.drain(..ran).zip(outcomes) {
                 if let Ok(outcome) = &mut outcome {
-                    outcome.report.backend = self.runtime.backend();
-                    self.memories[query.topology].keep_result(&self.program, outcome);
+                    outcome.report.backend = runtime.backend();
+                    let memory = &mut here.memories[query.topology];
+                    memory.keep_result(&here.program, outcome);
+                    did = did.plus(Did::of(&here.program, &memory.sizes, &outcome.report));
+                    done += 1;
                 }
-                order.push(query.id);
-                tell(query, outcome);
-            }
-        }
-        self.memories.iter_mut().for_each(Memory::give_results);
-        results.sort_unstable_by_key(|&(id, _)| id);
-        let after = self.counters().map(|c| c.launches);
-        Ok(Batch {
-            results,
-            order,
-            launches: before.zip(after).map(|(before, after)| after - before),
-            wall_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
-        })
-    }
-
-    /// Runs of each topology as many queries as it has room for, which are the first of the batch then. Those whose
-    /// topology has none are wrong.
-    fn run_some(
-        &mut self,
-        batch: &mut [Query],
-        mut rooms: Vec<Result<usize, RunError>>,
-    ) -> Result<Vec<Result<Outcome, RunError>>, Error> {
-        for query in &mut *batch {
-            match &mut rooms[query.topology] {
-                Ok(room) => {
-                    query.stays = *room == 0;
-                    *room = room.saturating_sub(1);
-                }
-                Err(e) => {
-                    query.stays = true;
-                    query.wrong = Some(e.clone());
+                tells.order.push(query.id);
+                match outcome.and_then(made::<P>) {
+                    Ok(output) => tells.result(query, Ok(output)),
+                    Err(e) => fails(query, e, tells),
                 }
             }
         }
-        batch.sort_unstable_by(|a, b| a.stays.cmp(&b.stays).then(by_urgency(a, b)));
-        let now = batch.partition_point(|query| !query.stays);
-        if now == 0 {
-            return Ok(Vec::new());
+        here.memories.iter_mut().for_each(Memory::give_results);
+        if done < queries {
+            self.sides.forget_run();
         }
-        let mut queries = match for_queries(now) {
-            Ok(queries) => queries,
-            Err(e) => return Ok(vec![Err(e)]),
-        };
-        queries.extend(batch[..now].iter().map(|q| (q.topology, q.args())));
-        let room = self.memories.iter().map(Memory::batch_bytes).sum();
-        let nodes = batch[..now].iter();
-        let nodes = nodes.map(|q| self.memories[q.topology].sizes.nodes);
-        self.resident.take_route(self.route(nodes.sum())?);
-        if self.runtime.route() == RoutePolicy::Compiled {
-            self.resident.compile()?;
-        }
-        let before = self.runtime.now();
-        let mut outcomes = self.resident.run_batch(&queries, room);
-        if outcomes.is_empty() {
-            let none = "the backend took no query of the batch";
-            outcomes.push(Err(RunError::Backend(none.to_owned())));
-        }
-        let interpreted =
-            |o: &Result<Outcome, _>| matches!(o, Ok(o) if o.report.route == "interpreted");
-        if outcomes.iter().any(interpreted) {
-            self.interpreted.add(self.runtime.since(before));
-        }
-        Ok(outcomes)
+        self.sides.ran(took, did, 1);
+        Ok(failed)
     }
 
-    /// The route of a batch whose topologies have `nodes` in all, each counted as often as it is queried.
-    fn route(&self, nodes: u64) -> Result<Route, Error> {
-        let policy = &self.runtime.thresholds().launch;
-        let request = Request {
-            queue_len: nodes,
-            ..Request::on(1, 1, u64::MAX)
-        };
-        let planned = recommend(policy, &request, None);
-        let planned = planned.map_err(|e| RunError::Backend(e.to_string()))?;
-        let unmeasured = Measured::default();
-        let so_far = (self.interpreted.ns(), self.runtime.thresholds());
-        let route = self.runtime.route();
-        Ok(route.choose(planned.route, so_far, &unmeasured).0)
+    /// Where the sessions are: the backend's name, as of [`Session::backend`](crate::Session::backend).
+    pub fn backend(&self) -> &'static str {
+        self.sides.runtime().backend()
+    }
+
+    /// The sides of the sessions' runtime: what batches take there, and what the sessions have there.
+    pub fn sides(&self) -> Vec<Side> {
+        self.sides.list()
+    }
+
+    /// Lets batches go to the side of the runtime where they are fastest, or keeps them where they are, as of
+    /// [`Session::set_side_changes`](crate::Session::set_side_changes).
+    pub fn set_side_changes(&mut self, on: bool) {
+        self.sides.set_changes(on);
     }
 
     /// What stops a batch that is under way, as [`Session::canceller`](crate::Session::canceller) does: it keeps the
@@ -265,30 +400,49 @@ impl<P: Pass> Sessions<P> {
     /// The most steps that a query may take from here on, as of
     /// [`Session::set_step_limit`](crate::Session::set_step_limit).
     pub fn set_step_limit(&mut self, steps: Option<u64>) -> bool {
-        self.resident.set_step_limit(steps)
-    }
-
-    /// Takes room for the results of a batch, on a CPU, by topology.
-    fn keep_results(&mut self, batch: &[Query]) -> Result<(), RunError> {
-        let mut queries = collected(self.memories.iter().map(|_| 0))?;
-        batch.iter().for_each(|query| queries[query.topology] += 1);
-        for (memory, queries) in self.memories.iter_mut().zip(queries) {
-            memory.keep_results(&self.program, queries);
-        }
-        Ok(())
+        self.stops.steps = steps;
+        self.here.many.set_step_limit(steps)
     }
 
     /// What was uploaded, allocated, waited for, read back and launched since these sessions were made; `None` where
     /// the backend does not count.
     pub fn counters(&self) -> Option<Counters> {
-        self.resident.counters()
+        let counted = self.here.counters();
+        counted.map(|c| c.plus(&self.sides.counters()))
+    }
+}
+
+impl<P: Pass> Goes for Sessions<P> {
+    type Has = Resident;
+
+    fn sides_mut(&mut self) -> &mut Sides<Resident> {
+        &mut self.sides
+    }
+
+    fn go(&mut self, to: usize) -> bool {
+        if to == self.sides.at() {
+            return true;
+        }
+        let here = &*self.here.many;
+        let Some(mut there) = self
+            .sides
+            .take(to, |there| Resident::lent::<P>(there, here))
+        else {
+            return false;
+        };
+        there.many.set_stop(&self.stops.stop);
+        // One that was parked may have a limit that is no longer there.
+        there.many.set_step_limit(self.stops.steps);
+        let before = std::mem::replace(&mut self.here, there);
+        self.sides.leave(before, to);
+        true
     }
 }
 
 impl<P: Pass> fmt::Debug for Sessions<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sessions")
-            .field("topologies", &self.memories.len())
+            .field("topologies", &self.here.memories.len())
             .finish_non_exhaustive()
     }
 }

@@ -12,7 +12,7 @@ use crate::decide::Decider;
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::plans::Planned;
-use crate::query::slices;
+use crate::query::{Begun, Query, slices};
 use crate::runtime::Runtime;
 use std::any::TypeId;
 use std::fmt::{self, Write as _};
@@ -58,7 +58,119 @@ pub enum SideState {
     Refused(String),
 }
 
-/// What a session has on a side where it does not run now.
+/// What a session has on a side.
+pub(crate) trait Has {
+    /// What its executors did.
+    fn counters(&self) -> Option<Counters>;
+}
+
+/// A session that goes from side to side.
+pub(crate) trait Goes {
+    type Has: Has;
+
+    fn sides_mut(&mut self) -> &mut Sides<Self::Has>;
+
+    /// Goes to a side, opened where it is not; false where it cannot be opened.
+    fn go(&mut self, to: usize) -> bool;
+
+    /// Goes to the first side after an error elsewhere; whether it is there now, and was not.
+    fn go_first(&mut self) -> bool {
+        let sides = self.sides_mut();
+        let (away, first) = (!sides.errors_count(), sides.first);
+        away && self.go(first)
+    }
+
+    /// Goes to the side that is to have the next run. `queries`: of a batch. `longest`: elements of its longest buffer, and
+    /// [what opening another side takes](open_ns).
+    fn go_on(&mut self, queries: u64, (longest, open_ns): (u64, u64)) {
+        let (side, why) = self.sides_mut().choose(longest, queries, open_ns);
+        let gone = self.go(side);
+        self.sides_mut().chose(gone.then_some(why));
+    }
+
+    /// Runs something where the session is, and after an error that does not count once more where it does.
+    fn on_a_side<T>(
+        &mut self,
+        mut run: impl FnMut(&mut Self) -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
+        let left = self.sides_mut().at;
+        let mut done = run(self);
+        if let Err(failed) = &done
+            && !failed.is_stop()
+            && self.go_first()
+        {
+            let again = run(self);
+            if again.is_ok() {
+                self.sides_mut().refuse(left, failed);
+            }
+            done = again;
+        }
+        match done {
+            // What is held for later goes before a run is refused.
+            Err(RunError::Memory { .. }) if self.sides_mut().close_others() => run(self),
+            done => done,
+        }
+    }
+
+    /// The same for a batch. `run` tells results and gives back the queries that failed where they may succeed after
+    /// all, with their errors.
+    fn batch_on_a_side<T>(
+        &mut self,
+        tells: &mut Begun<T>,
+        mut run: impl FnMut(&mut Self, Vec<Query>, &mut Begun<T>) -> Result<Vec<(Query, Error)>, Error>,
+    ) -> Result<(), Error> {
+        let side = self.sides_mut().at;
+        let batch = std::mem::take(&mut tells.batch);
+        let mut failed = run(self, batch, tells)?;
+        if !failed.is_empty() && self.go_first() {
+            let before = tells.results.len();
+            let (again, errors): (Vec<Query>, Vec<Error>) = failed.into_iter().unzip();
+            tells.run_again(&again);
+            failed = run(self, again, tells)?;
+            let mut later = tells.results[before..].iter();
+            if later.any(|(_, result)| result.is_ok()) {
+                self.sides_mut().refuse(side, &errors[0]);
+            }
+        }
+        let short = |(_, e): &(Query, Error)| matches!(e, Error::Run(RunError::Memory { .. }));
+        if failed.iter().any(short) && self.sides_mut().close_others() {
+            let (again, others): (Vec<_>, Vec<_>) = failed.into_iter().partition(short);
+            let again: Vec<Query> = again.into_iter().map(|(query, _)| query).collect();
+            tells.run_again(&again);
+            failed = run(self, again, tells)?;
+            failed.extend(others);
+        }
+        let failed = failed.into_iter().map(|(query, e)| (query.id, Err(e)));
+        tells.results.extend(failed);
+        Ok(())
+    }
+}
+
+/// Another side has to leave as much as these take.
+pub(crate) fn leave_as_much<'m>(
+    memories: impl IntoIterator<Item = &'m Memory>,
+) -> Result<(), RunError> {
+    let (mut needed_bytes, mut left) = (0u64, None);
+    for memory in memories {
+        needed_bytes = needed_bytes.saturating_add(memory.lease.bytes());
+        left = memory.left_bytes();
+    }
+    match left.filter(|&left| left < needed_bytes) {
+        None => Ok(()),
+        Some(left) => Err(RunError::Memory {
+            what: "another side has to leave as much as it takes".to_owned(),
+            needed_bytes: needed_bytes.saturating_mul(2),
+            available_bytes: needed_bytes.saturating_add(left),
+        }),
+    }
+}
+
+/// What a side lends, where it can.
+pub(crate) fn lent<T>(lent: Option<T>) -> Result<T, RunError> {
+    lent.ok_or_else(|| RunError::Backend("the topology cannot be read back".to_owned()))
+}
+
+/// What a [`Session`](crate::Session) has on a side where it does not run now.
 pub(crate) struct Parked {
     pub(crate) executor: Box<dyn Executor>,
     pub(crate) program: Arc<Program>,
@@ -66,38 +178,40 @@ pub(crate) struct Parked {
     pub(crate) decider: Decider,
 }
 
+impl Has for Parked {
+    fn counters(&self) -> Option<Counters> {
+        self.executor.counters()
+    }
+}
+
 impl Parked {
-    /// Opens a pass. `spare`: only where the budget has as much left afterwards.
-    fn open<P: Pass>(
+    /// Opens a pass: on the first side, unless another one is known to be better.
+    pub(crate) fn begin<P: Pass>(
         runtime: &Runtime,
-        topology: &TopologyArgs<'_>,
-        spare: bool,
-    ) -> Result<Parked, Error> {
-        let (planned, memory) = plan::<P>(runtime, topology)?;
-        if spare && let Some(left) = memory.left_bytes() {
-            let needed_bytes = memory.lease.bytes();
-            if left < needed_bytes {
-                return Err(RunError::Memory {
-                    what: "another side has to leave as much as it takes".to_owned(),
-                    needed_bytes: needed_bytes.saturating_mul(2),
-                    available_bytes: needed_bytes.saturating_add(left),
-                }
-                .into());
-            }
-        }
-        Parked::planned::<P>(runtime, topology, (planned, memory))
+        given: &P::Topology<'_>,
+    ) -> Result<(Sides<Parked>, Parked), Error> {
+        let plan = |runtime: &Runtime| plan::<P>(runtime, &P::topology(given));
+        let of = |(planned, _): &(Planned, Memory)| {
+            let program = &planned.program;
+            Of::new(runtime, program, || Subject::new(program, &planned.sizes))
+        };
+        let open = |runtime: &Runtime, planned| {
+            // The plan has room for them.
+            let rows = P::topology_rows(given)?;
+            let mut topology = P::topology(given);
+            topology.columns.extend(slices(&rows));
+            Parked::planned::<P>(runtime, &topology, planned)
+        };
+        Sides::open(runtime, plan, of, open)
     }
 
     /// Opens a pass with the topology that an executor of it lends, where the budget has as much left afterwards.
-    fn lent<P: Pass>(runtime: &Runtime, from: &dyn Executor) -> Result<Parked, Error> {
-        let mut opened = None;
-        let lent = from.lend_topology(&mut |topology| {
-            opened = Some(Parked::open::<P>(runtime, topology, true));
-            Ok(())
-        });
-        lent?;
-        let none = || RunError::Backend("the topology cannot be read back".to_owned());
-        opened.ok_or_else(none)?
+    pub(crate) fn lent<P: Pass>(runtime: &Runtime, from: &dyn Executor) -> Result<Parked, Error> {
+        let lent = lent(from.lend_topology()?)?;
+        let topology = lent.args();
+        let planned = plan::<P>(runtime, &topology)?;
+        leave_as_much([&planned.1])?;
+        Parked::planned::<P>(runtime, &topology, planned)
     }
 
     fn planned<P: Pass>(
@@ -127,25 +241,26 @@ fn plan<P: Pass>(
     Memory::open::<P>(topology, runtime, || Ok(P::PARTS.program()?))
 }
 
-struct One {
+struct One<K> {
     runtime: Runtime,
-    parked: Option<Box<Parked>>,
+    parked: Option<Box<K>>,
     refused: Option<String>,
     runs: u64,
 }
 
-/// The sides of a session.
-pub(crate) struct Sides {
-    all: Vec<One>,
+/// The sides of a session, which has a `K` on each where it is open.
+pub(crate) struct Sides<K> {
+    all: Vec<One<K>>,
     /// Where sessions begin: the first that can run the pass.
     first: usize,
-    /// Whose executor the session has.
+    /// Whose `K` the session has.
     at: usize,
+    /// Counted by executors that are gone.
+    counted: Counters,
     costs: Arc<Costs>,
-    subject: Subject,
+    of: Of,
     /// As the user asked.
     changes: Option<bool>,
-    agreement: Alike,
     /// As the user asked, for all sides.
     thresholds: Option<Thresholds>,
     /// Of the run that is about to begin, where its time counts: whether it is a trial.
@@ -154,6 +269,35 @@ pub(crate) struct Sides {
     why: Option<Why>,
     /// Of the last run: how long its buffers were, and its queries.
     work: Work,
+}
+
+/// What is run.
+pub(crate) struct Of {
+    subject: Subject,
+    alike: Alike,
+}
+
+impl Of {
+    pub(crate) fn new(
+        runtime: &Runtime,
+        program: &Program,
+        subject: impl FnOnce() -> Subject,
+    ) -> Of {
+        Of {
+            // Nothing is remembered of one side.
+            subject: match runtime.is_alone() {
+                true => Subject::default(),
+                false => subject(),
+            },
+            alike: match program.agreement {
+                Agreement::Bits => Alike::All,
+                Agreement::Result(_) => Alike::Result,
+                // What is claimed counts as the result, and not for rounds.
+                Agreement::Open(_) if are_settled(program) => Alike::Result,
+                Agreement::Open(_) => Alike::Nothing,
+            },
+        }
+    }
 }
 
 /// What of a run is the same on every side ([`Agreement`]).
@@ -165,29 +309,31 @@ enum Alike {
     Nothing,
 }
 
-impl Drop for Sides {
+impl<K> Drop for Sides<K> {
     fn drop(&mut self) {
         self.costs.save();
     }
 }
 
-impl Sides {
-    /// Opens a pass: on the first side, unless another one is known to be better.
-    pub(crate) fn open<P: Pass>(
+impl<K: Has> Sides<K> {
+    /// Opens a session: on the first side that can run it, unless another one is known to be better. `of`: what a plan
+    /// is of.
+    pub(crate) fn open<T>(
         runtime: &Runtime,
-        given: &P::Topology<'_>,
-    ) -> Result<(Sides, Parked), Error> {
-        let mut topology = P::topology(given);
+        plan: impl Fn(&Runtime) -> Result<T, Error>,
+        of: impl FnOnce(&T) -> Of,
+        open: impl Fn(&Runtime, T) -> Result<K, Error>,
+    ) -> Result<(Sides<K>, K), Error> {
         let all = runtime.sides().into_iter().map(|runtime| One {
             runtime,
             parked: None,
             refused: None,
             runs: 0,
         });
-        let mut all: Vec<One> = all.collect();
+        let mut all: Vec<One<K>> = all.collect();
         let mut first = 0;
         let planned = loop {
-            match plan::<P>(&all[first].runtime, &topology) {
+            match plan(&all[first].runtime) {
                 // Another side may run it.
                 Err(Error::Run(e @ RunError::NoParts { .. })) if first + 1 < all.len() => {
                     all[first].refused = Some(e.to_string());
@@ -196,28 +342,14 @@ impl Sides {
                 planned => break planned?,
             }
         };
-        // The plan has room for them.
-        let rows = P::topology_rows(given)?;
-        topology.columns.extend(slices(&rows));
-        let topology = &topology;
-        let program = &planned.0.program;
         let mut sides = Sides {
-            subject: match all.len() {
-                1 => Subject::default(),
-                _ => Subject::new(program, &planned.0.sizes),
-            },
+            of: of(&planned),
             all,
             first,
             at: first,
+            counted: Counters::default(),
             costs: Arc::clone(runtime.costs()),
             changes: None,
-            agreement: match program.agreement {
-                Agreement::Bits => Alike::All,
-                Agreement::Result(_) => Alike::Result,
-                // What is claimed counts as the result, and not for rounds.
-                Agreement::Open(_) if are_settled(program) => Alike::Result,
-                Agreement::Open(_) => Alike::Nothing,
-            },
             thresholds: None,
             next: None,
             why: None,
@@ -225,17 +357,18 @@ impl Sides {
         };
         sides.begin();
         if sides.at == first {
-            let opened = Parked::planned::<P>(sides.runtime(), topology, planned)?;
+            let opened = open(sides.runtime(), planned)?;
             return Ok((sides, opened));
         }
         // Its memory is not needed yet.
         drop(planned);
-        let opened = match Parked::open::<P>(sides.runtime(), topology, false) {
+        let on = |runtime: &Runtime| open(runtime, plan(runtime)?);
+        let opened = match on(sides.runtime()) {
             Ok(opened) => opened,
             Err(e) => {
                 sides.all[sides.at].refused = Some(e.to_string());
                 (sides.at, sides.why) = (first, None);
-                Parked::open::<P>(sides.runtime(), topology, false)?
+                on(sides.runtime())?
             }
         };
         Ok((sides, opened))
@@ -252,7 +385,7 @@ impl Sides {
         if self.all.len() == 1 {
             return;
         }
-        let before = self.costs.before(self.subject, None);
+        let before = self.costs.before(self.of.subject, None);
         let known = before.seen.iter().map(|&seen| {
             (seen.runs() > 0).then_some(Offer {
                 seen,
@@ -270,19 +403,15 @@ impl Sides {
 
     /// Whether runs may go to another side.
     pub(crate) fn may_change(&self) -> bool {
-        let wanted = self.changes.unwrap_or(self.agreement != Alike::Nothing);
+        let wanted = self.changes.unwrap_or(self.of.alike != Alike::Nothing);
         self.all.len() > 1 && wanted
     }
 
-    /// Chooses the side that is to have the next run, where the session [may change](Sides::may_change).
-    pub(crate) fn choose(
-        &mut self,
-        program: &Program,
-        sizes: &Sizes,
-        queries: u64,
-    ) -> (usize, Why) {
-        self.work = Work::new(longest(program, sizes), queries, 0);
-        let before = self.costs.before(self.subject, Some(self.work));
+    /// Chooses the side that is to have the next run, where the session [may change](Sides::may_change). `longest`:
+    /// elements of the run's longest buffer. [`open_ns`]: what there is to be copied.
+    fn choose(&mut self, longest: u64, queries: u64, open_ns: u64) -> (usize, Why) {
+        self.work = Work::new(longest, queries, 0);
+        let before = self.costs.before(self.of.subject, Some(self.work));
         let offers = self.all.iter().zip(&before.seen).enumerate();
         let offers = offers.map(|(i, (one, &seen))| {
             let is_open = i == self.at || one.parked.is_some();
@@ -290,7 +419,7 @@ impl Sides {
                 seen,
                 open_ns: match is_open {
                     true => 0,
-                    false => open_ns(program, sizes),
+                    false => open_ns.saturating_add(OPEN_NS),
                 },
                 floor_ns: one
                     .runtime
@@ -306,7 +435,7 @@ impl Sides {
     }
 
     /// The session is on the side that was chosen, and why; `None`: it could not go there.
-    pub(crate) fn chose(&mut self, why: Option<Why>) {
+    fn chose(&mut self, why: Option<Why>) {
         self.why = Some(why.unwrap_or(Why::Held));
         self.next = Some(why == Some(Why::Trial));
     }
@@ -318,7 +447,7 @@ impl Sides {
         let Some(trial) = self.next.take() else {
             return;
         };
-        let did = match self.agreement {
+        let did = match self.of.alike {
             Alike::All => did,
             // What is swept may differ from side to side.
             Alike::Result | Alike::Nothing => Did {
@@ -328,7 +457,8 @@ impl Sides {
         };
         let wall_ns = u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX);
         let side = (self.at, trial);
-        self.costs.add(self.subject, side, self.work, did, wall_ns);
+        self.costs
+            .add(self.of.subject, side, self.work, did, wall_ns);
     }
 
     /// The run that was to begin, or has ended without doing all that it was to do: its time says nothing.
@@ -341,13 +471,8 @@ impl Sides {
         self.at
     }
 
-    /// Where sessions of the pass begin, and whose errors count.
-    pub(crate) fn first(&self) -> usize {
-        self.first
-    }
-
-    /// Whether errors count where the session is.
-    pub(crate) fn errors_count(&self) -> bool {
+    /// Whether errors count where the session is: on the first side, or where it stays.
+    fn errors_count(&self) -> bool {
         self.at == self.first || !self.may_change()
     }
 
@@ -356,27 +481,35 @@ impl Sides {
         self.errors_count() && self.all.iter().all(|one| one.parked.is_none())
     }
 
+    /// An executor that is gone has counted this.
+    pub(crate) fn count(&mut self, counters: Option<Counters>) {
+        self.counted = self.counted.plus(&counters.unwrap_or_default());
+    }
+
     /// Gives up what the session has on sides where it is not; whether there was something.
     pub(crate) fn close_others(&mut self) -> bool {
+        self.counted = self.counters();
         let parked = self.all.iter_mut().filter_map(|one| one.parked.take());
         parked.count() > 0
     }
 
-    /// Runs fail on a side that the first side has done. What it had counted.
-    pub(crate) fn refuse(&mut self, side: usize, why: &dyn fmt::Display) -> Counters {
+    /// Runs fail on a side that the first side has done.
+    fn refuse(&mut self, side: usize, why: &dyn fmt::Display) {
         let one = &mut self.all[side];
         one.refused = Some(why.to_string());
         let parked = one.parked.take();
-        let counted = parked.and_then(|p| p.executor.counters());
-        counted.unwrap_or_default()
+        self.count(parked.and_then(|parked| parked.counters()));
     }
 
-    /// What the session has on a side, opened where it is not, with the topology that its executor lends; `None`, and
-    /// why is kept, where it cannot be opened.
-    pub(crate) fn take<P: Pass>(&mut self, to: usize, here: &dyn Executor) -> Option<Parked> {
+    /// What the session has on a side, opened where it is not; `None`, and why is kept, where it cannot be opened.
+    pub(crate) fn take(
+        &mut self,
+        to: usize,
+        open: impl FnOnce(&Runtime) -> Result<K, Error>,
+    ) -> Option<K> {
         let one = &mut self.all[to];
         let parked = one.parked.take().map(|parked| *parked);
-        match parked.map_or_else(|| Parked::lent::<P>(&one.runtime, here), Ok) {
+        match parked.map_or_else(|| open(&one.runtime), Ok) {
             Ok(parked) => Some(parked),
             Err(e) => {
                 one.refused = Some(e.to_string());
@@ -386,7 +519,7 @@ impl Sides {
     }
 
     /// The session has left its side, where it had `before`, for another one.
-    pub(crate) fn leave(&mut self, before: Parked, to: usize) {
+    pub(crate) fn leave(&mut self, before: K, to: usize) {
         self.all[self.at].parked = Some(Box::new(before));
         self.at = to;
     }
@@ -394,13 +527,13 @@ impl Sides {
     /// What executors that are not the session's now have counted.
     pub(crate) fn counters(&self) -> Counters {
         let parked = self.all.iter().filter_map(|one| one.parked.as_ref());
-        let counted = parked.filter_map(|parked| parked.executor.counters());
-        counted.fold(Counters::default(), |sum, c| sum.plus(&c))
+        let counted = parked.filter_map(|parked| parked.counters());
+        counted.fold(self.counted, |sum, c| sum.plus(&c))
     }
 
     /// The topology is another one.
     pub(crate) fn renew(&mut self, sizes: &Sizes) {
-        self.subject = self.subject.on(sizes);
+        self.of.subject = self.of.subject.on(sizes);
         for one in &mut self.all[self.first..] {
             one.refused = None;
         }
@@ -415,17 +548,20 @@ impl Sides {
         self.thresholds
     }
 
-    /// The user has asked whether the session may go to another side.
+    /// The user has asked whether the session may go to another side. If not, what it has elsewhere goes.
     pub(crate) fn set_changes(&mut self, on: bool) {
         self.changes = Some(on);
+        if !on {
+            self.close_others();
+        }
     }
 
     pub(crate) fn list(&self) -> Vec<Side> {
         let before = match self.all.len() {
             1 => None,
-            _ => Some(self.costs.before(self.subject, Some(self.work))),
+            _ => Some(self.costs.before(self.of.subject, Some(self.work))),
         };
-        let side = |(i, one): (usize, &One)| Side {
+        let side = |(i, one): (usize, &One<K>)| Side {
             backend: one.runtime.backend(),
             device: one.runtime.device(),
             runs: one.runs,
@@ -452,7 +588,7 @@ impl Sides {
         if self.all.len() == 1 {
             return text;
         }
-        let per = match self.agreement {
+        let per = match self.of.alike {
             Alike::All => "an item",
             Alike::Result | Alike::Nothing => "a run",
         };
@@ -497,15 +633,18 @@ impl Sides {
 }
 
 /// Elements of the longest buffer, with these scalars.
-fn longest(program: &Program, sizes: &Sizes) -> u64 {
+pub(crate) fn longest(program: &Program, sizes: &Sizes) -> u64 {
     let lengths = program.buffers.iter();
     let lengths = lengths.filter_map(|b| sizes.resolve(program, b.extent));
     lengths.max().unwrap_or(0)
 }
 
-/// What opening another side takes: a copy of topologies and buffers, at 4 GB/s, and of each reverse that it has to
+/// What opening another side takes, however little goes there.
+const OPEN_NS: u64 = 100_000;
+
+/// What opening another side takes beside that: a copy of topologies and buffers, at 4 GB/s, and of each reverse that it has to
 /// build.
-fn open_ns(program: &Program, sizes: &Sizes) -> u64 {
+pub(crate) fn open_ns(program: &Program, sizes: &Sizes) -> u64 {
     let bytes_ns = |bytes: u64| bytes / 4;
     let buffers = program.buffers.iter().map(|b| {
         let len = sizes.resolve(program, b.extent).unwrap_or(0);
@@ -516,7 +655,7 @@ fn open_ns(program: &Program, sizes: &Sizes) -> u64 {
         let built = declared.reverse_of.map_or(0, |_| edges.saturating_mul(8));
         bytes_ns(4 * sizes.nodes.saturating_add(edges)).saturating_add(built)
     });
-    buffers.chain(graphs).fold(100_000, u64::saturating_add)
+    buffers.chain(graphs).fold(0, u64::saturating_add)
 }
 
 /// A time, in the unit that suits it.

@@ -648,8 +648,8 @@ fn a_device_without_room_says_how_much_there_is() {
     assert_eq!(
         error.to_string(),
         format!(
-            "the session does not fit on a played device: a budget (`Runtime::with_memory`) has sessions share memory, \
-            and `Runtime::native()` takes the host's; {needed} bytes are needed, {available} are available"
+            "the session does not fit on a played device: with a budget (`Runtime::with_memory`) buffers share memory \
+            that are not used at once, and `Runtime::native()` takes the host's; {needed} bytes are needed, {available} are available"
         )
     );
     let before = fake.held();
@@ -750,7 +750,7 @@ fn a_driver_that_is_too_old_is_named_by_its_version() {
     let error = fake.open().err().expect("it is too old");
     assert_eq!(
         error.to_string(),
-        "the CUDA driver supports version 11.8; 12.0 or later is needed"
+        "the CUDA driver supports CUDA 11.8; update the NVIDIA driver to 525 or later (CUDA 12.0)"
     );
     let fake = Fake::new(Spec {
         capability: (7, 5),
@@ -783,8 +783,8 @@ fn write(name: &str, of: &str, text: &str) {
     std::fs::write(path, format!("# {of}\n{text}")).expect("the transcript can be written");
 }
 
-/// The first line of each says whose they are: where it is a real device's, `VYRE_TRANSCRIPTS` has written them
-/// those of the played device.
+/// The first line of each says whose they are: a real device's, which `VYRE_TRANSCRIPTS` has written, or the played
+/// device's, by which `VYRE_BLESS` has replaced what differed.
 #[test]
 fn the_driver_is_asked_for_what_a_device_was_asked_for() {
     for (name, scenario) in SCENARIOS {
@@ -914,15 +914,14 @@ fn a_driver_library_without_a_function_is_an_error_with_its_name() {
         .filter(|&symbol| symbol != "cuOccupancyMaxActiveClusters")
         .collect();
     let printed = opened_with("without", &without);
-    let expected = "error: no CUDA device: the CUDA driver library (libcuda) has no cuOccupancyMaxActiveClusters; 12.0 or later is needed";
+    let expected = "error: no CUDA device: the CUDA driver library (libcuda) has no cuOccupancyMaxActiveClusters; update the NVIDIA driver to 525 or later (CUDA 12.0)";
     assert!(printed.contains(expected), "{printed}");
 }
 
 #[test]
 fn a_driver_library_of_an_old_version_is_an_error_with_its_version() {
     let printed = opened_with("old", SYMBOLS);
-    let expected =
-        "error: no CUDA device: the CUDA driver supports version 11.8; 12.0 or later is needed";
+    let expected = "error: no CUDA device: the CUDA driver supports CUDA 11.8; update the NVIDIA driver to 525 or later (CUDA 12.0)";
     assert!(printed.contains(expected), "{printed}");
 }
 
@@ -975,7 +974,7 @@ fn the_driver_s_library_is_asked_for_what_a_driver_is_asked_for() {
     let folder = built("played", &library::source());
     let printed = in_a_process("child_plays_the_library", Some(&folder));
     println!("{printed}");
-    let refused = "refused: no CUDA device: the driver could not compile the megakernel, which a newer one may: ptxas fatal: it does not compile\n";
+    let refused = "refused: no CUDA device: the driver's compiler failed, and a newer driver's may not: ptxas fatal: it does not compile\n";
     assert!(printed.contains(refused), "{printed}");
     assert!(
         printed.contains("waits for Cubin { major: 9, minor: 0 }"),

@@ -643,9 +643,231 @@ fn all_of_a_topology_comes_to_the_cpu(runtime: &Runtime) {
     all_of_a_topology_goes(runtime, &Runtime::native());
 }
 
+/// A search in each of these graphs, checked.
+fn batch(sessions: &mut search::Sessions, graphs: &[Csr]) -> &'static str {
+    let ids: Vec<_> = (0..graphs.len())
+        .map(|topology| sessions.submit(topology, search::Run { source: 1 }, 0))
+        .collect();
+    let batch = sessions.run_batch().expect("runs");
+    assert_eq!(batch.order, ids);
+    for ((_, result), graph) in batch.results.iter().zip(graphs) {
+        let out = result.as_ref().expect("runs");
+        assert_eq!((out.dist.clone(), out.looked_at), expected(graph, 1));
+        assert_eq!(out.report.backend, sessions.backend());
+    }
+    sessions.backend()
+}
+
+fn open_many(runtime: &Runtime, graphs: &[Csr]) -> search::Sessions {
+    let weight: Vec<Vec<u32>> = graphs.iter().map(weights).collect();
+    let topologies = graphs.iter().zip(&weight);
+    let topologies = topologies.map(|(graph, weight)| search::Topology { graph, weight });
+    search::Sessions::new(runtime, topologies).expect("opens")
+}
+
+fn some_graphs() -> Vec<Csr> {
+    (1..6).map(|n| random_graph(300 * n, 900 * n)).collect()
+}
+
+#[test]
+fn sessions_go_on_where_their_batches_are_fastest() {
+    let graphs = some_graphs();
+    let mut sessions = open_many(&slow_first(), &graphs);
+    let backends: Vec<_> = (0..6).map(|_| batch(&mut sessions, &graphs)).collect();
+    assert_eq!(backends[..1], ["vir0"]);
+    assert_eq!(backends[1..], ["native"; 5]);
+    let sides = sessions.sides();
+    assert_eq!(sides.iter().map(|side| side.runs).sum::<u64>(), 6);
+    assert!(native(&sides).cost_ns < sides[0].cost_ns, "{sides:?}");
+    // What each side counted adds up.
+    let counted = sessions.counters().expect("both sides count");
+    let uploads = 2 * graphs.len() as u64;
+    assert_eq!((counted.launches, counted.graph_uploads), (30, uploads));
+    // It can be kept where it is, which gives the other side up, and nothing of what was counted.
+    sessions.set_side_changes(false);
+    assert_eq!(sessions.sides()[0].state, SideState::Closed);
+    assert_eq!(sessions.counters(), Some(counted));
+    assert_eq!(batch(&mut sessions, &graphs), "native");
+    // From the fast side, the slow one gets a trial and no more; alone, nothing changes.
+    let mut sessions = open_many(&fast_first(), &graphs);
+    let backends: Vec<_> = (0..9).map(|_| batch(&mut sessions, &graphs)).collect();
+    assert_eq!(backends[..2], ["native", "vir0"]);
+    assert_eq!(backends[2..], ["native"; 7]);
+    let mut sessions = open_many(&slow_first().alone(), &graphs);
+    let backends: Vec<_> = (0..3).map(|_| batch(&mut sessions, &graphs)).collect();
+    assert_eq!((backends, sessions.sides().len()), (vec!["vir0"; 3], 1));
+}
+
+#[test]
+fn sessions_whose_results_may_differ_stay() {
+    let graphs = some_graphs();
+    let mut sessions = summed::Sessions::new(&slow_first(), &graphs).expect("opens");
+    let mut on = |changes: bool| {
+        if changes {
+            sessions.set_side_changes(true);
+        }
+        sessions.submit(0, summed::Run {}, 0);
+        sessions.run_batch().expect("runs");
+        sessions.backend()
+    };
+    assert_eq!([(); 3].map(|()| on(false)), ["vir0"; 3]);
+    assert_eq!([(); 2].map(|()| on(true)), ["vir0", "native"]);
+}
+
+#[test]
+fn errors_of_sessions_are_those_of_the_first_side() {
+    let graphs = [random_graph(3_000, 60_000), random_graph(2_000, 40_000)];
+    let mut sessions = shifted::Sessions::new(&slow_first(), &graphs).expect("opens");
+    let mut batch = |by: [u32; 2]| {
+        for (topology, by) in by.into_iter().enumerate() {
+            sessions.submit(topology, shifted::Run { by }, 0);
+        }
+        let batch = sessions.run_batch().expect("runs");
+        let results = batch.results.into_iter();
+        let results: Vec<_> = results
+            .map(|(_, result)| result.map(|out| out.sum))
+            .collect();
+        (results, native(&sessions.sides()).state.clone())
+    };
+    let mut alone = shifted::Session::new(&Runtime::vir0(), &graphs[1]).expect("opens");
+    let mut by = |by| alone.run(shifted::Run { by }).map(|out| out.sum);
+    batch([1, 2]);
+    assert_eq!(batch([1, 2]).1, SideState::Current);
+    // The same trap on both sides, and nothing is refused.
+    let (results, state) = batch([1, 13]);
+    assert!(results[0].is_ok());
+    let trap = by(13).expect_err("traps").to_string();
+    assert_eq!(results[1].as_ref().expect_err("traps").to_string(), trap);
+    assert_eq!(state, SideState::Open);
+    assert_eq!(batch([1, 2]).1, SideState::Current);
+    // Only functions that are built for debugging check this: the first side's answer counts.
+    let (results, state) = batch([1, u32::MAX]);
+    assert_eq!(
+        results[1].as_ref().expect("wraps"),
+        &by(u32::MAX).expect("wraps")
+    );
+    let refused = matches!(state, SideState::Refused(_));
+    assert_eq!(refused, cfg!(debug_assertions), "{state:?}");
+}
+
+#[test]
+fn sessions_open_another_side_only_where_the_budget_has_room() {
+    let graphs = some_graphs();
+    let runtime = slow_first().with_memory(1 << 30);
+    let needed = {
+        let _sessions = open_many(&runtime, &graphs);
+        runtime.memory().expect("a budget").1
+    };
+    let tight = slow_first().with_memory(needed * 5 / 2);
+    let mut sessions = open_many(&tight, &graphs);
+    let backends = [(); 4].map(|()| batch(&mut sessions, &graphs));
+    assert_eq!(backends, ["vir0"; 4]);
+    let SideState::Refused(why) = native(&sessions.sides()).state.clone() else {
+        panic!("{:?}", sessions.sides());
+    };
+    let says = "another side has to leave as much as it takes; ";
+    assert!(why.starts_with(says), "{why}");
+    let mut sessions = open_many(&slow_first().with_memory(needed * 4), &graphs);
+    let backends = [(); 2].map(|()| batch(&mut sessions, &graphs));
+    assert_eq!(backends, ["vir0", "native"]);
+}
+
+#[test]
+fn limits_go_along_with_sessions() {
+    let graphs = some_graphs();
+    let mut sessions = open_many(&slow_first(), &graphs);
+    let canceller = sessions.canceller();
+    assert_eq!(
+        [(); 2].map(|()| batch(&mut sessions, &graphs)),
+        ["vir0", "native"]
+    );
+    canceller.cancel();
+    assert!(sessions.run_batch().is_err());
+    canceller.rearm();
+    assert!(sessions.set_step_limit(Some(1)));
+    sessions.submit(0, search::Run { source: 1 }, 0);
+    let batch = sessions.run_batch().expect("begins");
+    assert!(batch.results[0].1.is_err());
+}
+
+#[test]
+fn many_small_graphs_go() {
+    let graph = chain(3);
+    let graphs = std::iter::repeat_n(&graph, 10_000);
+    let mut sessions = shifted::Sessions::new(&slow_first(), graphs).expect("opens");
+    for backend in ["vir0", "native"] {
+        sessions.submit(9_999, shifted::Run { by: 1 }, 0);
+        sessions.run_batch().expect("runs");
+        assert_eq!(sessions.backend(), backend);
+    }
+}
+
+/// Sessions on the second side are made of what those on the first one have.
+fn all_topologies_go(first: &Runtime, second: &Runtime) {
+    let graphs = some_graphs();
+    let kinds: Vec<Vec<u32>> = (graphs.iter())
+        .map(|g| {
+            (0..2 * g.node_count() as u32)
+                .map(|i| if i % 2 == 0 { i * 7_777 } else { i % 256 })
+                .collect()
+        })
+        .collect();
+    let tag: Vec<Vec<bool>> = (graphs.iter())
+        .map(|g| (0..g.node_count()).map(|v| v % 3 == 0).collect())
+        .collect();
+    let far: Vec<Vec<f64>> = (graphs.iter())
+        .map(|g| {
+            (0..g.edge_count())
+                .map(|e| (e % 777) as f64 / 7.0)
+                .collect()
+        })
+        .collect();
+    let small: Vec<Vec<i32>> = (graphs.iter())
+        .map(|g| (0..g.edge_count() as i32).map(|e| 40 - e).collect())
+        .collect();
+    let open = |runtime: &Runtime| {
+        let topologies = (0..graphs.len()).map(|i| given::Topology {
+            graph: &graphs[i],
+            kinds: &kinds[i],
+            tag: &tag[i],
+            far: &far[i],
+            small: &small[i],
+        });
+        given::Sessions::new(runtime, topologies).expect("opens")
+    };
+    let run = |sessions: &mut given::Sessions| {
+        for topology in 0..graphs.len() {
+            sessions.submit(topology, given::Run { by: 5 }, 0);
+        }
+        let results = sessions.run_batch().expect("runs").results.into_iter();
+        let results = results.map(|(_, result)| result.expect("runs"));
+        let results: Vec<_> = results.map(|out| (out.seen, out.farthest)).collect();
+        results
+    };
+    let once = run(&mut open(second));
+    let both = Runtime::among(first.clone(), [second.clone()]);
+    let took = AtomicU32::new(0);
+    // The first side's batch takes so long that the second one is tried.
+    let both = both.with_clock(move |_| Duration::from_secs(took.fetch_add(1_000, Relaxed).into()));
+    let mut sessions = open(&both);
+    run(&mut sessions);
+    assert_eq!(run(&mut sessions), once);
+    let runs: Vec<u64> = sessions.sides().iter().map(|side| side.runs).collect();
+    assert_eq!(runs, [1, 1], "{:?}", sessions.sides());
+}
+
+fn all_topologies_go_from_the_cpu(runtime: &Runtime) {
+    all_topologies_go(&Runtime::native(), runtime);
+}
+
+fn all_topologies_come_to_the_cpu(runtime: &Runtime) {
+    all_topologies_go(runtime, &Runtime::native());
+}
+
 backend_tests!(
-    all_of_a_topology_goes_from_the_cpu;
-    counting: all_of_a_topology_comes_to_the_cpu
+    all_of_a_topology_goes_from_the_cpu,
+    all_topologies_go_from_the_cpu;
+    counting: all_of_a_topology_comes_to_the_cpu, all_topologies_come_to_the_cpu
 );
 
 #[test]

@@ -468,10 +468,15 @@ impl Shared<'_> {
                     AtomicOp::Add | AtomicOp::Sub | AtomicOp::Xor | AtomicOp::Swap => false,
                 };
                 let one = *self.directions.entry(*buffer).or_insert(*op) == *op;
-                if joins && one {
+                let anew = self.program.buffers[buffer.index()].reset == Some(self.fixpoint);
+                if joins && one && !anew {
                     return Ok(());
                 }
-                let why = if joins { Why::Mixed } else { Why::NotMonotone };
+                let why = match one {
+                    _ if anew => Why::Anew,
+                    false if joins => Why::Mixed,
+                    _ => Why::NotMonotone,
+                };
                 (Resource::Buffer(*buffer), *site, why)
             }
             Expr::CompareExchange { buffer, site, .. } => {

@@ -8,8 +8,10 @@ pub mod vir0;
 use crate::dsl::error::RunError;
 use crate::plan::session::Counters;
 use crate::plan::side::Floor;
-use crate::run::args::{Args, TopologyArgs};
-use crate::run::backend::{Backend, Executor, Holder, Many, Opening, all_limited, counters_of};
+use crate::run::args::{Args, Lent, TopologyArgs};
+use crate::run::backend::{
+    Backend, Executor, Holder, Many, Opening, all_limited, counters_of, lent_by,
+};
 use crate::run::outcome::{Outcome, for_queries};
 use crate::run::stop::Stop;
 use crate::vir0::module::Program;
@@ -256,6 +258,10 @@ impl Many for Apart {
 
     fn counters(&self) -> Option<Counters> {
         counters_of(&self.executors)
+    }
+
+    fn lend_topologies(&self) -> Result<Option<Vec<Lent<'_>>>, RunError> {
+        lent_by(&self.executors)
     }
 
     fn set_stop(&mut self, stop: &Arc<Stop>) {

@@ -8,7 +8,7 @@ use crate::dsl::error::RunError;
 use crate::dsl::record::Rows;
 use crate::plan::footprint::Allocation;
 use crate::plan::session::Counters;
-use crate::run::args::{Args, TopologyArgs};
+use crate::run::args::{Args, Lent, TopologyArgs};
 use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress, one_by_one};
 use crate::run::outcome::Outcome;
 use crate::run::schedule::{Fault, Pending};
@@ -83,11 +83,8 @@ impl Executor for Vir0Executor {
         self.state.update(topology).map(|()| true)
     }
 
-    fn lend_topology(
-        &self,
-        borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
-    ) -> Result<bool, RunError> {
-        self.state.lend_topology(borrow)
+    fn lend_topology(&self) -> Result<Option<Lent<'_>>, RunError> {
+        Ok(Some(self.state.lend_topology()))
     }
 
     fn counters(&self) -> Option<Counters> {
@@ -106,6 +103,7 @@ impl Executor for Vir0Executor {
             items_per_lane: 1,
             overlaps: false,
             bitmaps: true,
+            packs_lists: false,
         }
     }
 

@@ -14,6 +14,7 @@
 //!     extent: Extent::Nodes,
 //!     role: Role::Output,
 //!     init: None,
+//!     reset: None,
 //! };
 //! let manifest = Manifest { max_nodes: Some(1_000), ..Manifest::default() };
 //! let program = Program { buffers: vec![dist], manifest, ..Program::default() };

@@ -10,8 +10,13 @@
 //! assert_eq!((plan.full_bytes, plan.selected_bytes, plan.avoided_bps), (512, 36, 9_296));
 //! ```
 
+use crate::vir0::module::Program;
+use crate::vir0::sizes::Sizes;
 use std::num::NonZeroU64;
 use thiserror::Error;
+
+/// What a device aligns records of a slab to: it packs whole units of so many bytes.
+pub const UNIT_BYTES: NonZeroU64 = NonZeroU64::new(16).expect("16 is not 0");
 
 /// A result on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,6 +114,21 @@ pub enum CompactError {
 }
 
 crate::debug_is_display!(CompactError);
+
+/// The room of a slab for what runs find in the lists of the result. Each field of a list's items is a record of its
+/// own, of at most `pack_up_to_bytes`.
+pub fn lists_bytes(program: &Program, sizes: &Sizes, pack_up_to_bytes: u64) -> u64 {
+    let lists = program.lists.iter().filter(|list| list.output);
+    let columns = lists.flat_map(|list| {
+        let capacity = sizes.resolve(program, list.capacity).unwrap_or(0);
+        let bytes = list.fields.iter().map(|field| field.size_bytes());
+        bytes.map(move |size| capacity.saturating_mul(size).min(pack_up_to_bytes))
+    });
+    let units = |bytes: u64| bytes.checked_next_multiple_of(UNIT_BYTES.get());
+    columns.fold(0, |sum: u64, bytes| {
+        sum.saturating_add(units(bytes).unwrap_or(u64::MAX))
+    })
+}
 
 /// Packs slots of up to `pack_up_to_bytes` meaningful bytes, and reads larger ones directly.
 pub fn plan(slots: &[Slot], pack_up_to_bytes: u64) -> Result<CompactPlan, CompactError> {

@@ -46,6 +46,7 @@ use std::fmt::Debug;
 ///     extent: Extent::Nodes,
 ///     role: Role::Scratch,
 ///     init: None,
+///     reset: None,
 /// };
 /// let program = Program { buffers: vec![scratch], ..Program::default() };
 /// let sizes = Sizes { nodes: 10, ..Sizes::default() };

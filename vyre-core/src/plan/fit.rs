@@ -16,7 +16,7 @@
 //! use vyre_core::plan::fit::fit;
 //! // Two waves, each with scratch of its own.
 //! let scratch = |name: &str| Buffer {
-//!     name: name.into(), scalar: Scalar::U32, extent: Extent::Fixed(100), role: Role::Scratch, init: None,
+//!     name: name.into(), scalar: Scalar::U32, extent: Extent::Fixed(100), role: Role::Scratch, init: None, reset: None,
 //! };
 //! let wave = |name: &str, b| Wave {
 //!     name: name.into(), kernel: KernelId(0), domain: Domain::Once, fixpoint: None, after: vec![],

@@ -22,6 +22,7 @@
 //!     extent: Extent::Nodes,
 //!     role: Role::Output,
 //!     init: None,
+//!     reset: None,
 //! };
 //! let program = Program { buffers: vec![dist], ..Program::default() };
 //! let sizes = Sizes { nodes: 1_000, ..Sizes::default() };

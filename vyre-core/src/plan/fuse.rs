@@ -371,6 +371,7 @@ fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
             let mut x = x.clone();
             x.extent = shift.extent(x.extent);
             x.init = x.init.map(|c| shift.constant(c));
+            x.reset = x.reset.map(|f| shift.fixpoint(f));
             p.buffers.push(x);
         }
     }

@@ -72,16 +72,8 @@ pub fn claim(program: &Program, wave: &Wave) -> Option<Claim> {
         a.mode != Mode::Read
             && [Resource::Buffer(claim.buffer), Resource::Frontier(frontier)].contains(&a.resource)
     };
-    let within = |w: &Wave| {
-        let mut around = w.fixpoint;
-        while let Some(f) = around {
-            if f == fixpoint {
-                return true;
-            }
-            around = program.fixpoints[f.index()].parent;
-        }
-        false
-    };
+    let within = |w: &Wave| program.is_within(w.fixpoint, fixpoint);
+    let resets = program.is_within(buffer.reset, fixpoint);
     let meddles = program
         .waves
         .iter()
@@ -89,6 +81,7 @@ pub fn claim(program: &Program, wave: &Wave) -> Option<Claim> {
     (buffer.extent == Extent::Nodes
         && program.frontiers[frontier.index()].owner == Some(fixpoint)
         && !swapped
+        && !resets
         && !meddles)
         .then_some(claim)
 }

@@ -100,6 +100,11 @@ pub enum Why {
     /// It is in a fixpoint that each part of a graph runs by itself.
     #[error("is in `{0}`, which each part runs by itself: shaders have no parts yet")]
     Parts(String),
+    /// It is in a fixpoint with whose rounds memory begins anew.
+    #[error(
+        "is in `{0}`, with whose rounds `{1}` begins anew: shaders do not fill memory between rounds yet"
+    )]
+    Anew(String, String),
     /// More words of the uniform than there may be.
     #[error("needs {needed} words of a uniform; {target} has {limit}")]
     Uniform {
@@ -131,6 +136,7 @@ impl Why {
             Why::Atomic64(_) => "64-bit atomics",
             Why::ExactSum(_) => "exact sums of f64",
             Why::Parts(_) => "parts",
+            Why::Anew(..) => "scratch that begins anew",
             Why::Uniform { .. } => "a larger uniform",
             Why::Workgroup { .. } => "more workgroup memory",
         }
@@ -518,6 +524,18 @@ pub fn wide_buffers(program: &Program, target: Target) -> BTreeSet<BufferId> {
 fn refused(program: &Program, target: Target, part: Part) -> Option<(usize, Why)> {
     if let Some(f) = local(program, part) {
         return Some((0, Why::Parts(program.fixpoints[f.index()].name.clone())));
+    }
+    let scope = match part {
+        Part::Wave(w) => program.waves[w.index()].fixpoint,
+        Part::Until(f) => Some(f),
+    };
+    let anew = |f: FixpointId| program.is_within(scope, f);
+    let mut anew = program.buffers.iter().filter(|b| b.reset.is_some_and(anew));
+    if let Some(buffer) = anew.next()
+        && let Some(f) = buffer.reset
+    {
+        let around = program.fixpoints[f.index()].name.clone();
+        return Some((0, Why::Anew(around, buffer.name.clone())));
     }
     let kernel = &program.kernels[kernel_of(program, part).index()];
     for (pc, word) in kernel.code.iter().enumerate() {

@@ -446,6 +446,20 @@ fn show_memory(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {
         let live = at_limits.as_ref().map(|l| l.live_bytes[i]);
         table.row([&label, &size.to_string(), &concrete(live)]);
     }
+    let ids = (0..p.fixpoints.len()).map(|f| FixpointId(f as u16));
+    for (fixpoint, id) in p.fixpoints.iter().zip(ids) {
+        let anew = |r: &Resource| matches!(r, Resource::Buffer(b) if p.buffers[b.index()].reset == Some(id));
+        let filled = sizes.items.iter().zip(&sizes.item_sizes);
+        let filled = filled.filter(|(r, _)| anew(r)).map(|(_, size)| size);
+        if let Some(filled) = filled.cloned().reduce(Size::plus) {
+            let label = format!("  filled each round of {}", fixpoint.name);
+            let at_limits = at_limits.as_ref().map(|l| {
+                let filled = l.items.iter().filter(|(r, ..)| anew(r));
+                filled.map(|(_, bytes, _)| bytes).sum()
+            });
+            table.row([&label, &filled.to_string(), &concrete(at_limits)]);
+        }
+    }
     for (backend, size) in sizes.backends.iter().filter(|(b, _)| b.runs(p)) {
         let on = format!("  on {}", backend.name());
         table.row([&on, &size.to_string(), &most_of_session(p, *backend)]);
@@ -563,7 +577,10 @@ pub(super) fn describe(p: &Program, resource: Resource) -> (&'static str, String
                 (Extent::Computed(_), len) => format!("({len})"),
                 (_, len) => len,
             };
-            (role, format!("{} x {len}", b.scalar.name()))
+            let anew = b.reset.map_or(String::new(), |f| {
+                format!(", anew with {}", p.fixpoints[f.index()].name)
+            });
+            (role, format!("{} x {len}{anew}", b.scalar.name()))
         }
         Resource::Frontier(x) => {
             let x = &p.frontiers[x.index()];
@@ -686,6 +703,19 @@ pub(super) struct Size {
     fixed: u128,
     /// Bytes for each of a named quantity.
     terms: Vec<(String, u128)>,
+}
+
+impl Size {
+    fn plus(mut self, other: Size) -> Size {
+        self.fixed += other.fixed;
+        for (name, bytes) in other.terms {
+            match self.terms.iter_mut().find(|(term, _)| *term == name) {
+                Some((_, own)) => *own += bytes,
+                None => self.terms.push((name, bytes)),
+            }
+        }
+        self
+    }
 }
 
 impl fmt::Display for Size {

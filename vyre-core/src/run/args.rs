@@ -1,7 +1,7 @@
 //! What a session and a run are given, and the checks that it fits the program: topologies in [`TopologyArgs`], scalars
 //! and inputs in [`Args`].
 
-use crate::dsl::columns::Slice;
+use crate::dsl::columns::{Column, Slice};
 use crate::dsl::csr::Csr;
 use crate::dsl::error::RunError;
 use crate::vir0::module::{
@@ -9,6 +9,8 @@ use crate::vir0::module::{
 };
 use crate::vir0::sizes::{PartSizes, Sizes};
 use crate::vir0::subject::{counted, declared_size};
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What a session is created from.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +21,29 @@ pub struct TopologyArgs<'a> {
     pub columns: Vec<(BufferId, Slice<'a>)>,
     /// Raw bits of the scalars that stay for the session. [`Args::scalars`] of each run has them too.
     pub scalars: Vec<(ScalarId, u64)>,
+}
+
+/// A topology that an executor lends, in the form in which it was given.
+#[derive(Clone, Debug, Default)]
+pub struct Lent<'a> {
+    /// As in [`TopologyArgs::graphs`].
+    pub graphs: Vec<Cow<'a, Csr>>,
+    /// As in [`TopologyArgs::columns`].
+    pub columns: Vec<(BufferId, Arc<Column>)>,
+    /// As in [`TopologyArgs::scalars`].
+    pub scalars: Vec<(ScalarId, u64)>,
+}
+
+impl Lent<'_> {
+    /// What another session can be created from.
+    pub fn args(&self) -> TopologyArgs<'_> {
+        let columns = self.columns.iter();
+        TopologyArgs {
+            graphs: self.graphs.iter().map(|graph| &**graph).collect(),
+            columns: columns.map(|(id, c)| (*id, c.as_slice())).collect(),
+            scalars: self.scalars.clone(),
+        }
+    }
 }
 
 impl TopologyArgs<'_> {
@@ -75,8 +100,7 @@ pub struct Args<'a> {
 pub fn resolve_topologies<'a>(
     program: &Program,
     args: &TopologyArgs<'a>,
-) -> Result<(Vec<std::borrow::Cow<'a, Csr>>, Sizes), RunError> {
-    use std::borrow::Cow;
+) -> Result<(Vec<Cow<'a, Csr>>, Sizes), RunError> {
     let mut given = args.graphs.iter().copied();
     let mut graphs: Vec<Option<Cow<'a, Csr>>> = program
         .topologies

@@ -12,7 +12,7 @@ use crate::plan::session::Counters;
 use crate::plan::side::Floor;
 use crate::plan::thresholds::Thresholds;
 use crate::plan::{launch, route};
-use crate::run::args::{Args, TopologyArgs};
+use crate::run::args::{Args, Lent, TopologyArgs};
 use crate::run::outcome::{Outcome, for_queries};
 use crate::run::stop::Stop;
 use crate::vir0::local::locals;
@@ -39,8 +39,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 /// launches that sessions can share. An executor has to write [`run_series`](Executor::run_series) alone; what it can
 /// vary between launches it states in [`limits`](Executor::limits), and what it makes of a [`LaunchHint`] in
 /// [`follow`](Executor::follow). Where the host leads, [`schedule::follow`](super::schedule::follow) walks the program,
-/// and the executor is a [`Sweeper`](super::schedule::Sweeper), as `vyre-tests/src/sequential.rs` shows in less than
-/// 200 lines.
+/// and the executor is a [`Sweeper`](super::schedule::Sweeper), as `vyre-tests/src/sequential.rs` shows.
 ///
 /// Results, traps and rounds are the program's, whatever runs it: every backend passes the suite in `vyre/tests/suite`.
 ///
@@ -259,6 +258,14 @@ pub trait Many: Send {
     /// What it did since it was made, where the backend counts.
     fn counters(&self) -> Option<Counters>;
 
+    /// As [`Executor::lend_topology`], of each topology.
+    ///
+    /// # Errors
+    /// As there.
+    fn lend_topologies(&self) -> Result<Option<Vec<Lent<'_>>>, RunError> {
+        Ok(None)
+    }
+
     /// The route that the next queries are to take. Compiled code is taken once it is there.
     fn take_route(&mut self, _route: launch::Route) {}
 
@@ -308,6 +315,10 @@ impl Many for Apart {
         counters_of(&self.0)
     }
 
+    fn lend_topologies(&self) -> Result<Option<Vec<Lent<'_>>>, RunError> {
+        lent_by(&self.0)
+    }
+
     fn count_code(&mut self, room: &Arc<dyn CodeRoom>) {
         self.0.iter_mut().for_each(|e| e.count_code(room));
     }
@@ -348,6 +359,18 @@ pub fn all_limited(executors: &mut [Box<dyn Executor>], steps: Option<u64>) -> b
 pub fn counters_of(executors: &[Box<dyn Executor>]) -> Option<Counters> {
     let counts = executors.iter().map(|e| e.counters());
     counts.reduce(|a, b| a.zip(b).map(|(a, b)| a.plus(&b)))?
+}
+
+/// What several executors lend, where all of them do.
+pub fn lent_by(executors: &[Box<dyn Executor>]) -> Result<Option<Vec<Lent<'_>>>, RunError> {
+    let mut all = for_queries(executors.len())?;
+    for executor in executors {
+        match executor.lend_topology()? {
+            Some(lent) => all.push(lent),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(all))
 }
 
 /// How far the current run is; read by anyone while it runs.
@@ -438,6 +461,8 @@ pub struct Limits {
     pub overlaps: bool,
     /// It can bring a frontier's list into the order of the nodes ([`Sweeps::bitmap`]).
     pub bitmaps: bool,
+    /// It can pack what the lists of a result hold into one slab ([`DeviceHint::packs_lists`]).
+    pub packs_lists: bool,
 }
 
 /// How the next launches should be. Results never depend on it.
@@ -486,6 +511,9 @@ pub struct DeviceHint {
     pub pull_from: u64,
     /// There may be a second set of inputs, so that those of the next run go up while one is on the device.
     pub second_inputs: bool,
+    /// There may be a slab for what the lists of a result hold
+    /// ([`compact::lists_bytes`](crate::plan::compact::lists_bytes)), so that one copy brings them.
+    pub packs_lists: bool,
 }
 
 /// How sweeps over frontiers go: each wave starts with the planned route, and goes over to another one where a frontier
@@ -615,13 +643,9 @@ pub trait Executor: Send {
         Ok(false)
     }
 
-    /// Lends the topology that it holds, in the form in which it was given, so that another executor can be made of it.
-    /// False where the backend cannot.
-    fn lend_topology(
-        &self,
-        _borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
-    ) -> Result<bool, RunError> {
-        Ok(false)
+    /// Lends the topology that it holds, so that another executor can be made of it. `None` where the backend cannot.
+    fn lend_topology(&self) -> Result<Option<Lent<'_>>, RunError> {
+        Ok(None)
     }
 
     /// Where something is on the backend's device until the next run: the address of its first element, and the number
@@ -645,6 +669,7 @@ pub trait Executor: Send {
             items_per_lane: 1,
             overlaps: false,
             bitmaps: false,
+            packs_lists: false,
         }
     }
 

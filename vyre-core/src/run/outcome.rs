@@ -256,6 +256,10 @@ pub struct Readback {
     pub direct_bytes: u64,
     /// Bytes of all results' capacities.
     pub full_bytes: u64,
+    /// Bytes that the copies from a device had together: of slab and large results, of the control words in front of the
+    /// slab, and what was copied of the slab for nothing, because the run before had found more. Of a series, those of
+    /// all its runs. 0 on a CPU, where results are the memory in which they were made.
+    pub copied_bytes: u64,
 }
 
 impl Activity {

@@ -44,7 +44,7 @@ pub const SECTION_ROW_BYTES: usize = 12;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Section {
-    /// Topologies, buffers, frontiers, lists, reductions, scalars, computed lengths.
+    /// Topologies, buffers, frontiers, lists, reductions, scalars, computed lengths, resets.
     Buffers = 1,
     /// The constant pool.
     Constants = 2,
@@ -132,6 +132,9 @@ pub enum DecodeError {
         /// Position of its first byte.
         at: usize,
     },
+    /// Resets are in buffer order, one a buffer.
+    #[error("buffer {0} does not exist, or its reset is out of order")]
+    Reset(u16),
     /// The debug section describes another number of kernels.
     #[error("debug information for {debug} kernels; there are {kernels}")]
     DebugKernels {
@@ -221,10 +224,11 @@ pub fn program_hash(program: &Program, spelling: &str) -> u64 {
     ];
     let sections = hashed.iter().flat_map(|&section| {
         let mut bytes = encode_section(&p, section);
-        // An empty table of computed lengths does nothing: it is the last of its section, and no part of the hash, so
-        // that samples from before there were such lengths count.
-        if section == Section::Buffers && p.lengths.is_empty() {
-            bytes.truncate(bytes.len() - size_of::<u32>());
+        // Empty tables of resets and of computed lengths do nothing: they are the last of their section, and no part of
+        // the hash, so that samples from before there were such tables count.
+        if section == Section::Buffers && resets(&p).is_empty() {
+            let empty = 1 + usize::from(p.lengths.is_empty());
+            bytes.truncate(bytes.len() - empty * size_of::<u32>());
         }
         bytes
     });
@@ -243,6 +247,7 @@ fn encode_section(program: &Program, section: Section) -> Vec<u8> {
             program.reductions.put(to);
             program.scalars.put(to);
             program.lengths.put(to);
+            resets(program).put(to);
         }
         Section::Constants => program.constants.put(to),
         Section::Kernels => {
@@ -366,6 +371,12 @@ fn decode_section(
             program.reductions = Vec::take(from)?;
             program.scalars = Vec::take(from)?;
             program.lengths = Vec::take(from)?;
+            let resets: Vec<(BufferId, FixpointId)> = Vec::take(from)?;
+            let ascending = resets.is_sorted_by(|a, b| a.0 < b.0);
+            for (id, fixpoint) in resets {
+                let buffer = program.buffers.get_mut(id.index()).filter(|_| ascending);
+                buffer.ok_or(DecodeError::Reset(id.0))?.reset = Some(fixpoint);
+            }
         }
         Section::Constants => program.constants = Vec::take(from)?,
         Section::Kernels => {
@@ -631,7 +642,6 @@ macro_rules! structs {
 }
 structs! {
     Topology { name, reverse_of }
-    Buffer { name, scalar, extent, role, init }
     Frontier { name, fields, capacity, unique, owner }
     List { name, fields, capacity, output }
     Reduction { name, op, scalar, owner, output }
@@ -648,6 +658,34 @@ structs! {
     Site { file, line, column }
     Least { fixpoint, provisos }
     Reason { wave, resource, site, why }
+}
+
+/// What a fixpoint resets stands in a table of its own ([`resets`]).
+impl Codec for Buffer {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.name.put(out);
+        self.scalar.put(out);
+        self.extent.put(out);
+        self.role.put(out);
+        self.init.put(out);
+    }
+    fn take(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Buffer {
+            name: Codec::take(from)?,
+            scalar: Codec::take(from)?,
+            extent: Codec::take(from)?,
+            role: Codec::take(from)?,
+            init: Codec::take(from)?,
+            reset: None,
+        })
+    }
+}
+
+/// The buffers that begin anew, and with whose rounds.
+fn resets(program: &Program) -> Vec<(BufferId, FixpointId)> {
+    let buffers = (0..=u16::MAX).map(BufferId).zip(&program.buffers);
+    let resets = buffers.filter_map(|(id, buffer)| Some((id, buffer.reset?)));
+    resets.collect()
 }
 
 /// An enum is a tag byte and the variant's fields.
@@ -723,7 +761,7 @@ enums! {
     Why "reason" {
         0 => Approximates, 1 => Positions, 2 => FloatSum, 3 => ListOrder, 4 => Slot, 5 => OldValue, 6 => ReadsChanged,
         7 => Stores, 8 => Claim, 9 => Mixed, 10 => Until, 11 => Nested, 12 => NotMonotone, 13 => Unnoticed, 14 => Notice,
-        15 => Amount, 16 => SecondSite, 17 => Shown,
+        15 => Amount, 16 => SecondSite, 17 => Shown, 18 => Anew,
     }
     Step "step" { 0 => Wave(id), 1 => Barrier, 2 => Loop(id), 3 => Until(id), 4 => End, 5 => Each(id, bounds) }
 }

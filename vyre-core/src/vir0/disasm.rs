@@ -51,7 +51,11 @@ pub fn program(program: &Program) -> String {
         let len = extent(program, b.extent);
         line(
             &mut out,
-            format_args!("{role} {}: [{scalar}; {len}]{init}", b.name),
+            format_args!(
+                "{role} {}: [{scalar}; {len}]{init}{}",
+                b.name,
+                anew(program, b.reset)
+            ),
         );
     }
     for f in &program.frontiers {
@@ -194,6 +198,12 @@ fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
 fn fields(fields: &[Scalar]) -> String {
     let names: Vec<&str> = fields.iter().map(|f| f.name()).collect();
     format!("({})", names.join(", "))
+}
+
+/// When it begins anew, if it does.
+fn anew(program: &Program, reset: Option<FixpointId>) -> String {
+    let name = reset.map(|id| fixpoint(program, id));
+    name.map_or(String::new(), |name| format!(", anew in {name}"))
 }
 
 fn until(program: &Program, name: &str, swaps: &[(BufferId, BufferId)], rounds: u64) -> String {

@@ -139,6 +139,8 @@ pub struct Buffer {
     pub role: Role,
     /// Value of every element at the start of a run (outputs and scratch); `None` is zero.
     pub init: Option<ConstantId>,
+    /// Every element is `init` again when a round of this fixpoint begins, in which all waves are that use it.
+    pub reset: Option<FixpointId>,
 }
 
 impl Buffer {
@@ -697,7 +699,8 @@ pub enum Step {
     Wave(WaveId),
     /// Ends a group before another one or a fixpoint: everyone waits; what was written before is visible after.
     Barrier,
-    /// Enter a fixpoint: its round is 0. Each round starts by flipping its frontiers and resetting its reductions.
+    /// Enter a fixpoint: its round is 0. Each round starts by flipping its frontiers and resetting its reductions, and
+    /// what begins anew with it.
     Loop(FixpointId),
     /// End of a round: a barrier, then swaps, then the condition; back to the step after `Loop` with the next round.
     Until(FixpointId),
@@ -817,6 +820,9 @@ impl Reason {
             Why::Shown => {
                 format!("{wave} shows which item takes a step of {what}, not only that one does")
             }
+            Why::Anew => {
+                format!("{wave} changes {what}, which begins anew in each round of {fixpoint}")
+            }
             Why::Notice => {
                 format!("{wave} tells {what} more than that the element it names has changed")
             }
@@ -864,6 +870,8 @@ pub enum Why {
     SecondSite = 16,
     /// What a count's outcome is compared with, or guards, is no function of its index.
     Shown = 17,
+    /// In a fixpoint: what begins anew in each of its rounds.
+    Anew = 18,
 }
 
 /// A whole pass.

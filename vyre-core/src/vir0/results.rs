@@ -14,6 +14,7 @@
 //!     extent: Extent::Nodes,
 //!     role: Role::Output,
 //!     init: None,
+//!     reset: None,
 //! };
 //! let mut program = Program { buffers: vec![dist], agreement: Agreement::Bits, ..Program::default() };
 //! assert_eq!(results(&program)[0].standing, Standing::Proven);

@@ -118,6 +118,12 @@ pub enum UntrustedError {
         /// The first such character.
         character: char,
     },
+    /// Memory is filled anew in each round, and no limit of steps counts that.
+    #[error("`{name}` begins anew with each round, which is not taken from others")]
+    Anew {
+        /// A buffer.
+        name: String,
+    },
     /// The program does not verify. There is at least one error.
     #[error("the program does not verify: {}", first(.0))]
     Verify(Vec<VerifyError>),
@@ -158,6 +164,10 @@ impl Program {
             check_text(what, text)?;
         }
         verify(&program).map_err(UntrustedError::Verify)?;
+        if let Some(buffer) = program.buffers.iter().find(|b| b.reset.is_some()) {
+            let name = buffer.name.clone();
+            return Err(UntrustedError::Anew { name });
+        }
         program.agreement = Agreement::default();
         program.count_all_turns();
         let manifest = &mut program.manifest;

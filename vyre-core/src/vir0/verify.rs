@@ -147,6 +147,15 @@ pub enum Rule {
         /// The buffer's.
         element: Scalar,
     },
+    /// Only scratch begins anew: the rest is what the caller gave, or gets.
+    #[error("a buffer of role {0:?} begins anew")]
+    ResetRole(Role),
+    /// What begins anew with a round is used in that round alone.
+    #[error("begins anew in rounds of fixpoint {}, and kernel {} uses it outside", .0.0, .1.0)]
+    ResetOutside(FixpointId, KernelId),
+    /// What a swap brings into a buffer is not to be lost.
+    #[error("begins anew in rounds, and is swapped")]
+    ResetSwap,
     /// Raw bits that no value of the type has.
     #[error("{bits:#x} are not the raw bits of a {scalar:?}")]
     ConstantBits {
@@ -714,6 +723,11 @@ impl<'p> Verifier<'p> {
         for (i, buffer) in (0..=u16::MAX).zip(&p.buffers) {
             self.at = Place::Buffer(BufferId(i));
             self.buffer_row(buffer);
+            if let Some(reset) = buffer.reset {
+                let scratch = buffer.role == Role::Scratch;
+                self.require(scratch, || Rule::ResetRole(buffer.role));
+                self.reset(BufferId(i), reset);
+            }
         }
         for (i, frontier) in (0..=u16::MAX).zip(&p.frontiers) {
             self.at = Place::Frontier(FrontierId(i));
@@ -791,6 +805,26 @@ impl<'p> Verifier<'p> {
                 });
             }
         }
+    }
+
+    /// What begins anew in rounds of a fixpoint is used in no wave outside.
+    fn reset(&mut self, id: BufferId, fixpoint: FixpointId) {
+        let p = self.program;
+        if self.fixpoint(fixpoint).is_none() {
+            return;
+        }
+        let uses = |w: &Wave| {
+            w.accesses
+                .iter()
+                .any(|a| a.resource == Resource::Buffer(id))
+        };
+        let outside = |w: &&Wave| uses(w) && !p.is_within(w.fixpoint, fixpoint);
+        if let Some(wave) = p.waves.iter().find(outside) {
+            self.fail(Rule::ResetOutside(fixpoint, wave.kernel));
+        }
+        let mut swaps = p.fixpoints.iter().flat_map(|f| &f.swaps);
+        let swapped = swaps.any(|&(a, b)| a == id || b == id);
+        self.require(!swapped, || Rule::ResetSwap);
     }
 
     fn waves_and_fixpoints(&mut self) {

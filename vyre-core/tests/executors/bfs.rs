@@ -185,6 +185,7 @@ pub fn program(max_rounds: u64, capacity: Extent) -> Program {
             extent: Extent::Nodes,
             role: Role::Output,
             init: None,
+            reset: None,
         }],
         frontiers: vec![vyre_core::vir0::module::Frontier {
             fields: vec![],

@@ -60,6 +60,7 @@ fn rows(name: &str, width: Width, role: Role) -> Buffer {
         extent: Extent::NodeBits(width),
         role,
         init: None,
+        reset: None,
     }
 }
 

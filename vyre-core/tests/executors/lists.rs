@@ -272,6 +272,7 @@ fn program() -> Program {
                 extent: Extent::Nodes,
                 role: Role::Output,
                 init: None,
+                reset: None,
             })
             .to_vec(),
         frontiers: vec![Frontier {

@@ -140,6 +140,7 @@ fn program() -> Program {
         extent,
         role,
         init: None,
+        reset: None,
     };
     let frontier = |name: &str, unique, capacity| Frontier {
         fields: vec![],

@@ -84,6 +84,7 @@ fn program() -> Program {
         extent: Extent::Nodes,
         role,
         init: None,
+        reset: None,
     };
     let kernel = |name: &str| Kernel {
         name: name.into(),

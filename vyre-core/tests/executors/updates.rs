@@ -53,6 +53,7 @@ fn run(
                 extent: Extent::Fixed(c.len() as u64),
                 role: Role::InOut,
                 init: None,
+                reset: None,
             })
             .collect(),
         reductions: reductions

@@ -230,6 +230,7 @@ pub(crate) fn program(body: &Body) -> Program {
                 extent: Extent::Nodes,
                 role: Role::Scratch,
                 init: None,
+                reset: None,
             })
             .collect(),
         frontiers: vec![

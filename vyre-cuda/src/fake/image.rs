@@ -241,6 +241,7 @@ impl<'m> Run<'m> {
                 step::WAVE => self.sweep(step.id),
                 step::HUBS | step::BARRIER => {}
                 step::FILL => self.fill(pc - 1),
+                step::PACK => self.pack(&step),
                 step::LOOP => self.fixpoints[step.id as usize].round = 0,
                 step::ROUND => self.start_round(step.id),
                 step::UNTIL => match self.until(&step, told) {
@@ -275,6 +276,31 @@ impl<'m> Run<'m> {
             let fill = self.fills[i as usize];
             for unit in 0..2 * fill.units {
                 self.memory.store(fill.address + 8 * unit, 8, fill.pattern);
+            }
+        }
+    }
+
+    /// Packs what lists hold, column by column.
+    fn pack(&mut self, step: &abi::Step) {
+        if self.aborted || step.pushed_count == 0 {
+            return;
+        }
+        let slab = self.fills[step.pushed as usize];
+        let mut to = slab.address;
+        let lists = &self.lists[step.id as usize..];
+        for &id in &lists[1..=lists[0] as usize] {
+            let list = self.frontiers[id as usize];
+            let record = self.records[list.record as usize];
+            for field in 0..record.count {
+                let size = [1, 4, 8][(record.sizes >> (2 * field) & 3) as usize];
+                let bytes = list.pushed * size;
+                if bytes == 0 || bytes > slab.units {
+                    continue;
+                }
+                let bytes = bytes.next_multiple_of(16);
+                let units = self.memory.read(record.fields[field as usize], bytes);
+                self.memory.write(to, &units.to_vec());
+                to += bytes;
             }
         }
     }

@@ -90,11 +90,14 @@ impl Layout {
         for (at, _) in steps.iter().enumerate().filter(|(_, s)| s.plain != 0) {
             known.may_be(step(at, offset_of!(abi::Step, plain)), [0]);
         }
-        for &at in &self.fills {
+        let refills = self.refills.iter().map(|&(_, at)| at);
+        for at in self.fills.iter().copied().chain(refills).chain(self.packs) {
             known.words.remove(&step(at, offset_of!(abi::Step, pushed)));
             known
                 .words
                 .remove(&step(at, offset_of!(abi::Step, pushed_count)));
+        }
+        for &at in &self.fills {
             known.may_be(
                 step(at + 1, offset_of!(abi::Step, kind)),
                 [abi::step::BARRIER],

@@ -32,6 +32,8 @@ pub(crate) enum General {
     /// The fixpoint has another fixpoint in it, swaps buffers, owns reductions or many frontiers, or ends otherwise than
     /// by an empty frontier of its own.
     Shape,
+    /// Memory begins anew with each round.
+    Anew,
     /// There is no shared memory for it.
     Room,
 }
@@ -56,6 +58,7 @@ impl General {
                     f,
                     "it does more than sweep up to {FRONTIERS} frontiers until one is empty"
                 ),
+                General::Anew => write!(f, "a `#[scratch]` begins anew with each of its rounds"),
                 General::Room => write!(f, "there is no shared memory left"),
             }
         })
@@ -128,6 +131,9 @@ impl Layout {
             || !body.iter().all(simple)
         {
             return Err(General::Shape);
+        }
+        if self.refills.iter().any(|&(of, _)| of == f) {
+            return Err(General::Anew);
         }
         let mut groups = vec![(0, 0); program.frontiers.len()];
         let mut group = 1;

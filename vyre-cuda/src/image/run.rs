@@ -6,7 +6,9 @@ use vyre_core::plan::arena::Filling;
 use vyre_core::vir0::exact;
 use vyre_core::vir0::flow::op;
 use vyre_core::vir0::isa::Op;
-use vyre_core::vir0::module::{Kernel, KernelId, Program, ReduceOp, Reduction, Uniform};
+use vyre_core::vir0::module::{
+    FixpointId, Kernel, KernelId, Program, ReduceOp, Reduction, Uniform,
+};
 
 /// How a run's wave pulls: the first two of three bitmaps (0: only what is missed is counted), the topology
 /// with the edges in, and when it is worth it.
@@ -16,6 +18,14 @@ pub(crate) struct Turn {
     pub(crate) into: u32,
     pub(crate) most_degree: u32,
     pub(crate) least: u64,
+}
+
+/// Where a run packs what the lists of its result hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slab {
+    pub(crate) address: u64,
+    /// A field's values are packed up to this size.
+    pub(crate) pack_up_to_bytes: u64,
 }
 
 /// Addresses and sizes of one run.
@@ -34,6 +44,10 @@ pub(crate) struct Run<'a> {
     pub(crate) records: Vec<abi::Record>,
     /// When memory is set, and what to.
     pub(crate) fills: Vec<(Filling, abi::Fill)>,
+    /// What is set when a round of this fixpoint begins.
+    pub(crate) refills: Vec<(FixpointId, abi::Fill)>,
+    /// Where lists are packed; `None`: they stay where they are.
+    pub(crate) slab: Option<Slab>,
     /// Items of each wave's domain, where they are known before the launch.
     pub(crate) lens: Vec<u64>,
     /// Long ranges of the waves that have some in [`Layout::ranges_of`].
@@ -137,7 +151,7 @@ impl Layout {
         head.look_ticks = abi::LOOK_TICKS;
         head.control = run.control;
         head.results = run.control + control.results;
-        head.fill_count = run.fills.len() as u32;
+        head.fill_count = (run.fills.len() + run.refills.len() + run.slab.iter().len()) as u32;
         head.progress = run.progress;
         if let Some(most) = run.most_steps {
             (head.limited, head.most_steps) = (1, most);
@@ -170,7 +184,22 @@ impl Layout {
                 steps[at + 1].kind = abi::step::BARRIER;
             }
         }
-        debug_assert_eq!(fills.len(), run.fills.len(), "fills have steps");
+        for &(fixpoint, at) in &self.refills {
+            let here = run.refills.iter().filter(|(of, _)| *of == fixpoint);
+            steps[at].pushed = fills.len() as u32;
+            fills.extend(here.map(|(_, fill)| fill));
+            steps[at].pushed_count = fills.len() as u32 - steps[at].pushed;
+        }
+        if let (Some(at), Some(slab)) = (self.packs, run.slab) {
+            steps[at].pushed = fills.len() as u32;
+            steps[at].pushed_count = 1;
+            fills.push(abi::Fill {
+                address: slab.address,
+                units: slab.pack_up_to_bytes,
+                ..Default::default()
+            });
+        }
+        debug_assert_eq!(fills.len(), head.fill_count as usize, "fills have steps");
         put(&mut out, head.steps, &steps);
         let mut waves = self.waves.clone();
         for (wave, &len) in waves.iter_mut().zip(&run.lens) {

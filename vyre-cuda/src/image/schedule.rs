@@ -1,6 +1,6 @@
 //! The schedule's steps, and what each barrier has to settle.
 
-use super::{Layout, Pulling, queue_number};
+use super::{Layout, Pulling, list_number, queue_number};
 use crate::abi::{self, NONE};
 use vyre_core::plan::arena::phases;
 use vyre_core::plan::footprint::Allocation;
@@ -74,6 +74,10 @@ impl Layout {
                     self.steps.push(plain(abi::step::LOOP));
                     self.fixpoints[f.index()].body = self.steps.len() as u32;
                     self.steps.push(plain(abi::step::ROUND));
+                    if program.buffers.iter().any(|b| b.reset == Some(f)) {
+                        self.refills.push((f, self.steps.len()));
+                        self.steps.extend([NOTHING, plain(abi::step::BARRIER)]);
+                    }
                 }
                 Step::Barrier => {
                     let step = self.barrier(program, at, plain(abi::step::BARRIER), &mut looked);
@@ -93,6 +97,7 @@ impl Layout {
                     if step.pushed_count != 0 {
                         self.steps.push(step);
                     }
+                    self.packs_here(program, plain(abi::step::PACK));
                     self.steps.push(plain(abi::step::END));
                 }
             }
@@ -108,11 +113,30 @@ impl Layout {
         self.steps.extend([NOTHING; 2]);
     }
 
+    /// The step that packs what the lists of the result hold, if there are any. Before a run says where to, there is
+    /// nothing to pack. All appends have a barrier behind them.
+    fn packs_here(&mut self, program: &Program, step: abi::Step) {
+        let lists = (0u16..).zip(&program.lists);
+        let lists = lists.filter(|(_, list)| list.output);
+        let mut packed = vec![0];
+        packed.extend(lists.map(|(l, _)| list_number(program, l)));
+        packed[0] = packed.len() as u32 - 1;
+        if packed[0] != 0 {
+            self.packs = Some(self.steps.len());
+            let id = self.list(&packed);
+            self.steps.push(abi::Step { id, ..step });
+        }
+    }
+
     /// Whether the fixpoint that ends at `at` is the common kind that the device has a short way for.
     fn is_plain(&self, program: &Program, at: usize, f: FixpointId, until: &abi::Step) -> bool {
         let [.., Step::Loop(start), Step::Wave(wave)] = program.schedule[..at] else {
             return false;
         };
+        // The short way goes from sweep to sweep, and fills nothing between them.
+        if self.refills.iter().any(|&(of, _)| of == f) {
+            return false;
+        }
         let wave = &program.waves[wave.index()];
         let Domain::EdgesFrom(topology, frontier) = wave.domain else {
             return false;

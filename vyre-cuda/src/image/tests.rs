@@ -14,6 +14,7 @@ pub(crate) fn program(code: Vec<Word>, rows: u8) -> Program {
         extent: Extent::Nodes,
         role,
         init: None,
+        reset: None,
     };
     Program {
         topologies: vec![Topology {
@@ -171,12 +172,14 @@ fn run_of<'a>(program: &'a Program, turns: Vec<Option<Turn>>) -> Run<'a> {
         frontiers: vec![abi::Frontier::default(); program.frontiers.len()],
         records: vec![],
         fills: vec![],
+        refills: vec![],
         lens: vec![0; program.waves.len()],
         ranges: vec![Ranges::default(); program.waves.len()],
         turns,
         scalars: &[],
         nodes: 1_000,
         progress: 0,
+        slab: None,
         time_waves: false,
         compiled: false,
     }

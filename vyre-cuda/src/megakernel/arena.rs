@@ -19,8 +19,9 @@ pub(super) struct ArenaPlan {
 /// Which results are beside the control words, so that one copy brings all of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packing {
-    /// Of a session's own runs: those up to this size.
-    UpTo(u64),
+    /// Of a session's own runs: those up to this size. Where `lists` says so, the launch packs what its lists hold behind
+    /// the others; otherwise they have copies of their own.
+    UpTo { bytes: u64, lists: bool },
     /// Of a batch's query, whose record has all of them. Its stamps are the state's, too, which begin anew.
     All,
 }
@@ -58,7 +59,7 @@ impl ArenaPlan {
                     shape.passing_bytes()
                         + match manner.packing {
                             Packing::All => shape.stamps_bytes(),
-                            Packing::UpTo(_) => 0,
+                            Packing::UpTo { .. } => 0,
                         }
                 }
                 Resource::Topology(_) | Resource::List(_) | Resource::Reduction(_) => 0,
@@ -157,6 +158,7 @@ mod tests {
             },
             role: Role::Scratch,
             init: Some(ConstantId(i as u16)),
+            reset: None,
         });
         let out = Buffer {
             name: "out".into(),
@@ -164,6 +166,7 @@ mod tests {
             extent: Extent::Nodes,
             role: Role::Output,
             init: None,
+            reset: None,
         };
         let mut program = Program {
             topologies: vec![Topology {

@@ -6,7 +6,7 @@ use super::graph::up;
 use super::launch::Batch;
 use super::pass::Pass;
 use super::per_cta::{Laid, PerCta, Query, RECORDS_BYTES, Recorded, States, worth_sharing};
-use super::readback::Pending;
+use super::readback::{Pending, Taken};
 use super::upload::check_args;
 use crate::image::Control;
 use std::sync::Arc;
@@ -41,7 +41,10 @@ impl<'q> Batch<Args<'q>> for Megakernel {
 
     fn is_alone(&self, launched: &Launched) -> bool {
         match launched {
-            Launched::One(pending) => !pending.can_be_followed(&self.launcher.pass.program),
+            Launched::One(pending) => {
+                let gives_lists = self.launcher.pass.layout.packs_lists();
+                !pending.can_be_followed(gives_lists.then_some(&self.last))
+            }
             Launched::PerCta(_) => false,
         }
     }
@@ -59,12 +62,22 @@ impl<'q> Batch<Args<'q>> for Megakernel {
         Ok((1, Launched::One(one)))
     }
 
-    fn finish(&mut self, launched: Launched) -> Result<Vec<Result<Outcome, RunError>>, RunError> {
+    fn finish(
+        &mut self,
+        queries: &[Args<'q>],
+        launched: Launched,
+    ) -> Result<Vec<Result<Outcome, RunError>>, RunError> {
         match launched {
             Launched::One(pending) => {
-                let mut outcome = Outcome::default();
-                let finished = self.finish_series(pending, &mut outcome, &mut []);
-                Ok(vec![finished.map(|()| outcome)])
+                let (flight, mut outcome) = (pending.flight, Outcome::default());
+                let mut taken = self.finish_series(pending, &mut outcome, &mut []);
+                if let Ok(Taken::Overtaken) = taken {
+                    // It is made again behind the launch that is on its way, and no other one follows either of them.
+                    self.last.overtaken = true;
+                    let again = self.start_series(queries, (flight, true), true, &mut []);
+                    taken = again.and_then(|p| self.finish_series(p, &mut outcome, &mut []));
+                }
+                Ok(vec![taken.map(|_| outcome)])
             }
             Launched::PerCta(recorded) => self.launcher.finish(recorded),
         }

@@ -13,9 +13,10 @@ use vyre_core::dsl::csr::{Csr, CsrError};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::cuda::{ALIGN, Graphs, HUB_EDGES, swept_with};
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::run::args::TopologyArgs;
-use vyre_core::vir0::module::{FrontierId, Program, TopologyId};
+use vyre_core::run::args::{Lent, TopologyArgs};
+use vyre_core::vir0::module::{BufferId, FrontierId, Program, Role, TopologyId};
 use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::sizes::Sizes;
 
 /// How a wave's neighbour loop is shared out, on the device.
 #[derive(Debug)]
@@ -192,14 +193,10 @@ impl Graph {
 
     /// Back from the device.
     pub(super) fn read(&self) -> Result<Csr, RunError> {
-        let words = |memory: &Memory, len| match memory.read(Scalar::U32, len) {
-            Ok(Column::U32(words)) => Ok(words),
-            Err(e) => Err(e),
-            Ok(_) => unreachable!("offsets and targets are u32"),
-        };
+        let words = |memory: &Memory, len| memory.read(Scalar::U32, len);
         let offsets = words(&self.offsets, u64::from(self.nodes) + 1)?;
         let targets = words(&self.targets, self.edges.into())?;
-        Csr::new(offsets, targets).map_err(|e: CsrError| RunError::Backend(e.to_string()))
+        csr_of(offsets, targets)
     }
 
     /// Whether it is another graph.
@@ -213,6 +210,38 @@ impl Graph {
                 .targets
                 .holds(slice_bytes(&Slice::U32(csr.targets())))?)
     }
+}
+
+/// A graph of what was read back.
+pub(super) fn csr_of(offsets: Column, targets: Column) -> Result<Csr, RunError> {
+    let (Column::U32(offsets), Column::U32(targets)) = (offsets, targets) else {
+        unreachable!("offsets and targets are u32");
+    };
+    Csr::new(offsets, targets).map_err(|e: CsrError| RunError::Backend(e.to_string()))
+}
+
+/// A session's topology as it was given: without the graphs that were built here. `graph` and `column` read one of them
+/// back, of this index, a column of this type and length.
+pub(super) fn read_back(
+    (program, sizes): (&Program, &Sizes),
+    graph: impl Fn(usize) -> Result<Csr, RunError>,
+    column: impl Fn(usize, (Scalar, u64)) -> Result<Column, RunError>,
+) -> Result<Lent<'static>, RunError> {
+    let topologies = program.topologies.iter().enumerate();
+    let given = topologies.filter(|(_, declared)| declared.reverse_of.is_none());
+    let graphs = given.map(|(i, _)| graph(i).map(Cow::Owned));
+    let buffers = program.buffers.iter().enumerate();
+    let columns = buffers.filter(|(_, buffer)| buffer.role == Role::Topology);
+    let columns = columns.map(|(i, buffer)| {
+        let len = sizes.resolve(program, buffer.extent).unwrap_or(0);
+        let column = column(i, (buffer.scalar, len))?;
+        Ok((BufferId(i as u16), Arc::new(column)))
+    });
+    Ok(Lent {
+        graphs: graphs.collect::<Result<_, RunError>>()?,
+        columns: columns.collect::<Result<_, RunError>>()?,
+        scalars: sizes.of_session.clone(),
+    })
 }
 
 pub(super) fn csr_bytes(csr: &Csr) -> u64 {

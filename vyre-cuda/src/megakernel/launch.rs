@@ -35,6 +35,8 @@ pub(super) struct Launcher {
     pub(super) slab: Option<Memory>,
     pub(super) ring: Option<Ring>,
     pub(super) counts: Counters,
+    /// Launches that were begun; from then on what an earlier one left may change, whether they come to anything or not.
+    pub(super) begun: u64,
     pub(super) progress: Arc<Progress>,
     /// Whether launches are still to begin, and go on.
     pub(super) stop: Option<Arc<Stop>>,
@@ -141,6 +143,7 @@ impl Launcher {
             slab: None,
             ring: None,
             counts,
+            begun: 0,
             progress: Arc::default(),
             stop: None,
             words: told,
@@ -198,6 +201,7 @@ impl Launcher {
     /// Starts a launch: for each launch of the driver, what it runs on goes up, and what it leaves is sent for.
     pub(super) fn start(&mut self, launch: &mut impl Launch) -> Result<(), RunError> {
         self.check()?;
+        self.begun += 1;
         let (flight, launches) = (launch.flight(), launch.launches());
         for nth in 0..launches {
             let Some(work) = launch.upload(self, nth)? else {
@@ -303,9 +307,10 @@ pub(super) trait Batch<Q> {
         beside: bool,
     ) -> Result<(usize, Self::Launched), RunError>;
 
-    /// Waits for a launch, and takes its results.
+    /// Waits for a launch of these queries, and takes its results.
     fn finish(
         &mut self,
+        queries: &[Q],
         launched: Self::Launched,
     ) -> Result<Vec<Result<Outcome, RunError>>, RunError>;
 
@@ -313,7 +318,7 @@ pub(super) trait Batch<Q> {
     fn run_all(&mut self, queries: &[Q]) -> Vec<Result<Outcome, RunError>> {
         let mut results = Vec::with_capacity(queries.len());
         // The launch that is on its way, and its queries.
-        let mut before: Option<(usize, Self::Launched)> = None;
+        let mut before: Option<(&[Q], Self::Launched)> = None;
         let (mut started, mut flight) = (0, 0);
         while started < queries.len() {
             if let Err(stopped) = self.check() {
@@ -330,8 +335,8 @@ pub(super) trait Batch<Q> {
             self.take(before.take(), &mut results);
             match next {
                 Ok((count, launched)) => {
+                    before = Some((&queries[started..started + count], launched));
                     started += count;
-                    before = Some((count, launched));
                     flight ^= 1;
                 }
                 Err(e) => {
@@ -347,15 +352,15 @@ pub(super) trait Batch<Q> {
     /// The results of the launch that is on its way, if one is.
     fn take(
         &mut self,
-        launched: Option<(usize, Self::Launched)>,
+        launched: Option<(&[Q], Self::Launched)>,
         results: &mut Vec<Result<Outcome, RunError>>,
     ) {
-        let Some((count, launched)) = launched else {
+        let Some((queries, launched)) = launched else {
             return;
         };
-        match self.finish(launched) {
+        match self.finish(queries, launched) {
             Ok(mut all) => results.append(&mut all),
-            Err(e) => results.extend(std::iter::repeat_n(Err(e), count)),
+            Err(e) => results.extend(std::iter::repeat_n(Err(e), queries.len())),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! launch are shared.
 
 use super::arena::{ArenaPlan, Manner, Packing};
-use super::graph::{average_degrees, csr_bytes, found_in, up};
+use super::graph::{average_degrees, csr_bytes, csr_of, found_in, read_back, up};
 use super::launch::{Batch, Launcher};
 use super::memory::{Needs, room_for};
 use super::pass::Pass;
@@ -13,14 +13,14 @@ use super::per_cta::{Laid, PerCta, Query, RECORDS_BYTES, Recorded, States, worth
 use super::tables::Tables;
 use super::upload::{PART_BYTES, check_args, check_topology};
 use crate::abi;
-use crate::buffer::{Memory, Ring, slice_bytes};
+use crate::buffer::{Memory, Ring, column_of, slice_bytes};
 use crate::device::{Device, DeviceError};
 use crate::image::{ITEMS_PER_LANE, Layout, Ranges};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
-use vyre_core::dsl::columns::Slice;
+use vyre_core::dsl::columns::{Column, Slice};
 use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::cuda::Graphs;
@@ -28,11 +28,12 @@ use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::launch::Route;
 use vyre_core::plan::session::Counters;
 use vyre_core::run;
-use vyre_core::run::args::{Args, TopologyArgs, resolve_topologies};
+use vyre_core::run::args::{Args, Lent, TopologyArgs, resolve_topologies};
 use vyre_core::run::backend::CodeRoom;
-use vyre_core::run::outcome::Outcome;
+use vyre_core::run::outcome::{Outcome, for_queries};
 use vyre_core::run::stop::Stop;
 use vyre_core::vir0::module::Program;
+use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::sizes::Sizes;
 
 /// Bytes that the states of one launch's queries take at most, unless a single one takes more.
@@ -41,8 +42,8 @@ const STATES_BYTES: u64 = 1 << 30;
 /// One pass, bound to many topologies.
 pub(crate) struct Many {
     launcher: Launcher,
-    /// Offsets, targets and columns of all topologies; the host does not read it.
-    _arrays: Memory,
+    /// Offsets, targets and columns of all topologies; the host reads it to lend them.
+    arrays: Memory,
     graphs: Vec<Bound>,
     /// Bytes that the budget has for the states, inputs and results of the current batch.
     room: Option<u64>,
@@ -145,7 +146,7 @@ impl Many {
         launcher.ring = Some(ring);
         Ok(Many {
             launcher,
-            _arrays: arrays,
+            arrays,
             graphs,
             room: None,
         })
@@ -249,12 +250,38 @@ impl<'q> Batch<(usize, Args<'q>)> for Many {
         Ok((count, launch.start(&mut self.launcher)?))
     }
 
-    fn finish(&mut self, launched: Recorded) -> Result<Vec<Result<Outcome, RunError>>, RunError> {
+    fn finish(
+        &mut self,
+        _queries: &[(usize, Args<'q>)],
+        launched: Recorded,
+    ) -> Result<Vec<Result<Outcome, RunError>>, RunError> {
         self.launcher.finish(launched)
     }
 }
 
 impl Bound {
+    /// The topology, in the bytes of all of them, which begin at this address.
+    fn read(
+        &self,
+        program: &Program,
+        (bytes, base): (&[u8], u64),
+    ) -> Result<Lent<'static>, RunError> {
+        let column = |address: u64, (scalar, len): (Scalar, u64)| {
+            let at = (address - base) as usize;
+            let these = &bytes[at..at + (len * scalar.size_bytes()) as usize];
+            column_of(scalar, these)
+        };
+        let graph = |i: usize| {
+            let table = &self.tables[i];
+            let words = |address, len| column(address, (Scalar::U32, len));
+            let offsets = words(table.offsets, u64::from(table.nodes) + 1)?;
+            csr_of(offsets, words(table.targets, table.edges.into())?)
+        };
+        read_back((program, &self.sizes), graph, |i, of| {
+            column(self.columns[i], of)
+        })
+    }
+
     /// The image of a query on it, whose slab, inputs and record begin there.
     fn encode(&self, pass: &Pass, query: &Query<'_, '_>, bases: [u64; 3]) -> Vec<u8> {
         let tables = Tables {
@@ -289,6 +316,19 @@ impl run::backend::Many for Many {
 
     fn counters(&self) -> Option<Counters> {
         Some(self.launcher.counts)
+    }
+
+    fn lend_topologies(&self) -> Result<Option<Vec<Lent<'_>>>, RunError> {
+        let Column::U8(bytes) = self.arrays.read(Scalar::U8, self.arrays.bytes())? else {
+            unreachable!("bytes are read as bytes");
+        };
+        let program = &*self.launcher.pass.program;
+        let all = (&*bytes, self.arrays.address());
+        let mut lent = for_queries(self.graphs.len())?;
+        for graph in &self.graphs {
+            lent.push(graph.read(program, all)?);
+        }
+        Ok(Some(lent))
     }
 
     fn count_code(&mut self, room: &Arc<dyn CodeRoom>) {

@@ -9,6 +9,7 @@ use crate::buffer::{Event, Memory};
 use crate::device::{Device, DeviceError};
 use crate::image::Control;
 use std::num::NonZeroU64;
+use std::ops::Range;
 use std::sync::Arc;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::arena::Filling;
@@ -39,6 +40,8 @@ pub(super) struct SessionMemory {
     pub(super) needs: Needs,
     /// Tables, then the slab: control words and small results.
     pub(super) image: Memory,
+    /// The device had no memory for what lists hold in the slab.
+    pub(super) no_room_for_lists: bool,
     /// For inputs that are uploaded while a launch runs.
     pub(super) ahead: Option<Ahead>,
     /// Three bitmaps of the nodes, for waves that pull; none before one can.
@@ -74,12 +77,23 @@ pub(super) struct Queue {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Needs {
     pub(super) buffers: Vec<u64>,
-    /// Buffers, then lists.
+    /// Buffers, then, in a batch, lists.
     pub(super) packed: Vec<Option<u64>>,
+    /// Where the launch packs what lists hold.
+    pub(super) lists: Option<ListsSlab>,
+    /// Where the slab has buffers: from the end of the control words to the last byte of the last buffer.
+    pub(super) fixed: Range<u64>,
     pub(super) slab_bytes: u64,
     /// Frontiers, then lists.
     pub(super) shapes: Vec<Shape>,
     pub(super) arena: Option<ArenaPlan>,
+}
+
+/// Where the slab has what lists hold, and up to which size of a field's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ListsSlab {
+    pub(super) at: u64,
+    pub(super) pack_up_to_bytes: u64,
 }
 
 fn index_len(name: &str, len: Option<u64>) -> Result<u64, RunError> {
@@ -103,6 +117,7 @@ impl Needs {
             ..Needs::default()
         };
         let align = |n| NonZeroU64::new(n).expect("alignments are not 0");
+        let in_place = manner.packing == Packing::All;
         let mut slots = Vec::new();
         for (i, buffer) in program.buffers.iter().enumerate() {
             let len = index_len(buffer.field(), sizes.resolve(program, buffer.extent))?;
@@ -110,7 +125,7 @@ impl Needs {
             needs.buffers.push(bytes);
             if is_result(buffer.role) {
                 slots.push(Slot {
-                    align_bytes: align(16),
+                    align_bytes: compact::UNIT_BYTES,
                     ..Slot::new(i as u32, bytes, bytes)
                 });
             }
@@ -122,7 +137,7 @@ impl Needs {
         }
         for (i, list) in program.lists.iter().enumerate() {
             index_len(&list.name, sizes.resolve(program, list.capacity))?;
-            if list.output {
+            if list.output && in_place {
                 let bytes = needs.shapes[program.frontiers.len() + i].items_bytes();
                 slots.push(Slot {
                     align_bytes: align(ALIGN),
@@ -132,18 +147,25 @@ impl Needs {
         }
         let pack_up_to_bytes = match manner.packing {
             Packing::All => u64::MAX,
-            Packing::UpTo(bytes) => bytes,
+            Packing::UpTo { bytes, .. } => bytes,
         };
         let plan = compact::plan(&slots, pack_up_to_bytes)
             .map_err(|e| RunError::Backend(e.to_string()))?;
         let control = Control::new(program).bytes.next_multiple_of(ALIGN);
         needs.packed = vec![None; program.buffers.len() + program.lists.len()];
-        needs.slab_bytes = control;
         for record in &plan.packed {
             needs.packed[record.slot as usize] = Some(control + record.offset_bytes);
-            // Buffers are filled by whole units.
-            let end = control + record.offset_bytes + record.len_bytes.next_multiple_of(16);
-            needs.slab_bytes = needs.slab_bytes.max(end);
+        }
+        needs.fixed = control..control + plan.compact_bytes;
+        // Buffers are filled by whole units.
+        needs.slab_bytes = needs.fixed.end.next_multiple_of(compact::UNIT_BYTES.get());
+        if let Packing::UpTo { bytes, lists: true } = manner.packing {
+            let room = compact::lists_bytes(program, sizes, bytes);
+            needs.lists = (room > 0).then_some(ListsSlab {
+                at: needs.slab_bytes,
+                pack_up_to_bytes: bytes,
+            });
+            needs.slab_bytes = needs.slab_bytes.saturating_add(room);
         }
         if manner.allocation == Allocation::Shared {
             let of = (needs.buffers.as_slice(), needs.shapes.as_slice());
@@ -216,7 +238,8 @@ pub(super) fn room_for(device: &Device, what: &str, bytes: u64) -> Result<(), Ru
 fn next_step(is_too_small: bool) -> &'static str {
     match is_too_small {
         true => {
-            ": a budget (`Runtime::with_memory`) has sessions share memory, and `Runtime::native()` takes the host's"
+            ": with a budget (`Runtime::with_memory`) buffers share memory that are not used at once, and `Runtime::native()` \
+            takes the host's"
         }
         false => {
             " beside what is there: drop sessions, or end other programs (`nvidia-smi` lists them)"
@@ -232,6 +255,47 @@ impl SessionMemory {
             .expect("buffers outside the slab have memory")
     }
 
+    /// Bytes that are allocated for a run that needs this.
+    fn more_bytes(&self, pass: &Pass, needs: &Needs) -> u64 {
+        let program = &*pass.program;
+        let held = |m: &Option<Memory>| m.as_ref().map_or(0, Memory::bytes);
+        let mut more = 0u64;
+        for (i, memory) in self.buffers.iter().enumerate() {
+            if let Some(bytes) = needs.own_bytes(program, i)
+                && (memory.is_none() || bytes > held(memory))
+            {
+                more = more.saturating_add(up(bytes));
+            }
+        }
+        if self.image_changes(pass, needs) {
+            more = more.saturating_add(up(self.image_bytes(pass, needs)));
+        }
+        for (i, shape) in needs.shapes.iter().enumerate() {
+            if self.grows(program, needs, i) {
+                let own = needs.own_queue_bytes(program, i).map_or(0, up);
+                more = more.saturating_add(own + shape.stamps_bytes());
+            }
+        }
+        if needs.arena_bytes() > held(&self.arena) {
+            more = more.saturating_add(needs.arena_bytes());
+        }
+        more
+    }
+
+    /// Whether the image is made anew. What lists have in it goes when there is no room for it any more.
+    fn image_changes(&self, pass: &Pass, needs: &Needs) -> bool {
+        let no_lists = needs.lists.is_none() && self.needs.lists.is_some();
+        no_lists || self.image_bytes(pass, needs) > self.image.bytes()
+    }
+
+    /// Whether a frontier or list is made anew.
+    fn grows(&self, program: &Program, needs: &Needs, queue: usize) -> bool {
+        let own = needs.own_queue_bytes(program, queue);
+        self.queues.get(queue).is_none_or(|q| {
+            needs.shapes[queue].capacity > q.shape.capacity || own.is_some() && q.memory.is_none()
+        })
+    }
+
     /// Gives memory to what a run needs; refused before anything is allocated.
     pub(super) fn take(
         &mut self,
@@ -242,34 +306,10 @@ impl SessionMemory {
         let Pass {
             device, program, ..
         } = pass;
-        let tables = pass.layout.tables_bytes().next_multiple_of(ALIGN);
         let held = |m: &Option<Memory>| m.as_ref().map_or(0, Memory::bytes);
-        let mut more = 0u64;
-        for (i, memory) in self.buffers.iter().enumerate() {
-            if let Some(bytes) = needs.own_bytes(program, i)
-                && (memory.is_none() || bytes > held(memory))
-            {
-                more = more.saturating_add(up(bytes));
-            }
-        }
-        if tables + needs.slab_bytes > self.image.bytes() {
-            more = more.saturating_add(up(tables + needs.slab_bytes));
-        }
-        let grows = |queue: Option<&Queue>, i: usize| {
-            let own = needs.own_queue_bytes(program, i);
-            queue.is_none_or(|q| {
-                needs.shapes[i].capacity > q.shape.capacity || own.is_some() && q.memory.is_none()
-            })
-        };
-        for (i, shape) in needs.shapes.iter().enumerate() {
-            if grows(self.queues.get(i), i) {
-                let own = needs.own_queue_bytes(program, i).map_or(0, up);
-                more = more.saturating_add(own + shape.stamps_bytes());
-            }
-        }
-        if needs.arena_bytes() > held(&self.arena) {
-            more = more.saturating_add(needs.arena_bytes());
-        }
+        let image_bytes = self.image_bytes(pass, &needs);
+        let image_changes = self.image_changes(pass, &needs);
+        let more = self.more_bytes(pass, &needs);
         if more > 0 {
             room_for(device, "the run", more)?;
             // What is on its way may use what is given up.
@@ -289,11 +329,11 @@ impl SessionMemory {
             let grown = needs.buffers[i] > self.needs.buffers[i];
             counts.allocations += u64::from(is_run && grown);
         }
-        if tables + needs.slab_bytes > self.image.bytes() {
-            self.image = Memory::new(device, tables + needs.slab_bytes)?;
+        if image_changes {
+            self.image = Memory::new(device, image_bytes)?;
         }
         for (i, shape) in needs.shapes.iter().enumerate() {
-            if !grows(self.queues.get(i), i) {
+            if !self.grows(program, &needs, i) {
                 continue;
             }
             let own = needs.own_queue_bytes(program, i);
@@ -337,6 +377,32 @@ impl SessionMemory {
         Needs::new(&pass.program, (sizes, &self.found), manner)
     }
 
+    /// The same of the run that begins, which has no room for what lists hold where the device has none to spare.
+    pub(super) fn needs_to_run(
+        &mut self,
+        pass: &Pass,
+        packing: Packing,
+    ) -> Result<Needs, RunError> {
+        let needs = self.needs(pass, &self.sizes, packing)?;
+        let Packing::UpTo { bytes, lists: true } = packing else {
+            return Ok(needs);
+        };
+        let grows = needs.lists.is_some() && self.image_changes(pass, &needs);
+        let more = self.more_bytes(pass, &needs);
+        self.no_room_for_lists = grows && pass.device.memory_bytes()?.0 < more;
+        if self.no_room_for_lists {
+            let lists = false;
+            return self.needs(pass, &self.sizes, Packing::UpTo { bytes, lists });
+        }
+        Ok(needs)
+    }
+
+    /// Tables and slab.
+    fn image_bytes(&self, pass: &Pass, needs: &Needs) -> u64 {
+        let tables = pass.layout.tables_bytes().next_multiple_of(ALIGN);
+        tables.saturating_add(needs.slab_bytes)
+    }
+
     /// Debug builds do not let a run find in shared memory what the one before left there.
     pub(super) fn poison(&self) -> Result<(), DeviceError> {
         match &self.arena {
@@ -346,22 +412,14 @@ impl SessionMemory {
     }
 
     /// Frontiers and lists as a run has them; those with memory of their own never get smaller.
-    pub(super) fn shapes(&self, program: &Program) -> Vec<Shape> {
-        let queues = self.queues.iter().enumerate();
+    pub(super) fn shapes(&self) -> Vec<Shape> {
+        let queues = self.queues.iter().zip(&self.needs.shapes);
         queues
-            .map(
-                |(i, q)| match self.packed_list(program, i).is_some() || q.memory.is_none() {
-                    true => self.needs.shapes[i].clone(),
-                    false => q.shape.clone(),
-                },
-            )
+            .map(|(queue, needed)| match queue.memory.is_none() {
+                true => needed.clone(),
+                false => queue.shape.clone(),
+            })
             .collect()
-    }
-
-    /// Where a list is in the slab.
-    pub(super) fn packed_list(&self, program: &Program, queue: usize) -> Option<u64> {
-        let list = queue.checked_sub(program.frontiers.len())?;
-        self.needs.packed[self.buffers.len() + list]
     }
 }
 

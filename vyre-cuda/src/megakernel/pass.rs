@@ -200,7 +200,9 @@ impl Pass {
         self.place = Some(Arc::clone(&place));
         if let Err(why) = place.wait() {
             let pass = &self.program.name;
-            let what = format!("`{pass}` could not be compiled: {why}");
+            let what = format!(
+                "`{pass}` could not be compiled, and the route `Interpreter` runs it: {why}"
+            );
             return Err(RunError::Backend(what));
         }
         self.takes_compiled = true;

@@ -9,7 +9,7 @@ use super::graph::up;
 use super::launch::{Flight, Launch, Launcher, Records, Work};
 use super::memory::Needs;
 use super::pass::Pass;
-use super::record::{Reader, Record, is_result, read_bytes};
+use super::record::{Reader, Record, fields_of, is_result, read_bytes};
 use super::tables::{Places, place};
 use super::upload::{PART_BYTES, ring_for};
 use crate::abi::{self, bytes_of};
@@ -387,7 +387,7 @@ impl Launcher {
                     spare: spare.next().unwrap_or_default(),
                     sizes,
                     packed: &laid.packed,
-                    shapes: &laid.shapes,
+                    lists: &laid.lists,
                     bytes,
                 });
             }
@@ -430,6 +430,8 @@ pub(super) struct Laid {
     buffers: Vec<At>,
     fillings: Vec<Option<Filling>>,
     pub(super) packed: Vec<Option<u64>>,
+    /// By list of the result, where the record has each field of its items.
+    pub(super) lists: Vec<Vec<Option<u64>>>,
     /// Frontiers and lists, where they begin in the slab, and when their stamps are set; `None`: no wave uses it.
     pub(super) shapes: Vec<Shape>,
     queues: Vec<(u64, Option<Filling>)>,
@@ -471,8 +473,16 @@ impl Laid {
             }
         });
         let queues = queues.collect();
+        let lists = needs.shapes.iter().skip(program.frontiers.len());
+        let lists = lists.zip(needs.packed.iter().skip(program.buffers.len()));
+        let lists = lists.map(|(shape, at)| {
+            // One without room holds nothing.
+            let at = fields_of(shape, at.unwrap_or(0));
+            at.into_iter().map(Some).collect()
+        });
         Laid {
             buffers,
+            lists: lists.collect(),
             fillings: needs.fillings(),
             packed: needs.packed.clone(),
             shapes: needs.shapes.clone(),
@@ -516,6 +526,7 @@ impl Laid {
             fresh_stamps: true,
             turns: Vec::new(),
             progress: 0,
+            slab: None,
         }
     }
 }
@@ -526,7 +537,7 @@ struct Answer<'a> {
     spare: Outcome,
     sizes: &'a Sizes,
     packed: &'a [Option<u64>],
-    shapes: &'a [Shape],
+    lists: &'a [Vec<Option<u64>>],
     bytes: &'a [u8],
 }
 
@@ -567,9 +578,10 @@ fn unpack(
         let record = Record {
             bytes: answer.bytes,
             packed: answer.packed,
-            shapes: answer.shapes,
+            lists: answer.lists,
         };
         reader.outcome(&words, &record, &mut answer.spare)?;
+        answer.spare.report.readback.copied_bytes = answer.bytes.len() as u64;
         Ok(answer.spare)
     };
     let bytes: usize = answers.iter().map(|a| a.bytes.len()).sum();

@@ -1,10 +1,15 @@
-//! Results of the session's own runs on their way back. Small ones come with the control words ([`Record`]); large ones
-//! have copies of their own, piece by piece through page-locked memory, or straight to columns whose pages are locked.
+//! Results of the session's own runs on their way back. Small ones come with the control words ([`Record`]), which are in
+//! front of them in one slab; large ones have copies of their own, piece by piece through page-locked memory, or straight
+//! to columns whose pages are locked.
+//!
+//! How much lists hold is only known at the end of a launch, so it packs that itself. The host copies as much of the slab
+//! as the run before needed, and once more what is missing then.
 
 use super::launch::{Flight, Launcher};
-use super::memory::{Ahead, SessionMemory};
+use super::memory::{Ahead, ListsSlab, Needs, SessionMemory};
 use super::pass::Pass;
 use super::record::{Reader, Record, Words, fields_of, is_result, read_bytes};
+use super::settings::LastRun;
 use super::upload::{COLUMN_PART_BYTES, ring_for};
 use crate::buffer::{Event, Memory, Place, room_of, whole_pages};
 use std::ops::Range;
@@ -12,9 +17,10 @@ use std::sync::Arc;
 use std::time::Instant;
 use vyre_core::dsl::columns::{Column, SliceMut};
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::cuda::Shape;
-use vyre_core::run::outcome::Outcome;
-use vyre_core::vir0::module::{Buffer, BufferId, List, ListId, Program};
+use vyre_core::plan::compact::{self, Slot};
+use vyre_core::plan::cuda::ALIGN;
+use vyre_core::run::outcome::{Outcome, Readback};
+use vyre_core::vir0::module::{Buffer, BufferId, ListId, Program};
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::sizes::Sizes;
 
@@ -29,25 +35,47 @@ pub(super) struct Pending {
     pub(super) read: bool,
     /// Whether the arguments of all runs were right.
     pub(super) begun: Result<(), RunError>,
-    /// Of the last run: what is needed to take its results apart.
+    /// Of the last run: what is needed to take its results apart. What the slab has is as of [`Needs`].
     pub(super) sizes: Sizes,
     pub(super) packed: Vec<Option<u64>>,
-    pub(super) shapes: Vec<Shape>,
+    pub(super) fixed: Range<u64>,
+    pub(super) lists: Option<ListsSlab>,
     pub(super) direct: Vec<Direct>,
+    /// Bytes of the slab that are on their way, and of all copies that are.
+    pub(super) first_bytes: u64,
+    pub(super) copied_bytes: u64,
+    /// Of the session's launches, which one it is.
+    pub(super) number: u64,
     /// Results with copies of their own are on their way, to page-locked memory.
     pub(super) fetched: bool,
     pub(super) pinned: bool,
 }
 
 impl Pending {
-    /// Whether a launch can be started before this one's results were taken: nothing of them is left on the device.
-    pub(super) fn can_be_followed(&self, program: &Program) -> bool {
-        let lists = program.lists.iter().enumerate();
-        let large = |(l, list): (usize, &List)| {
-            list.output && self.packed[program.buffers.len() + l].is_none()
-        };
-        (self.fetched || self.direct.is_empty()) && !lists.into_iter().any(large)
+    /// Whether a launch can be started before this one's results were taken: nothing of them is left on the device, or,
+    /// of what lists hold, nothing was left by the run before, which `last` is of a pass that gives lists.
+    pub(super) fn can_be_followed(&self, last: Option<&LastRun>) -> bool {
+        let all = |last: &LastRun| last.lists.came_at_once && !last.overtaken;
+        (self.fetched || self.direct.is_empty()) && last.is_none_or(all)
     }
+}
+
+/// What became of the results of a launch.
+pub(super) enum Taken {
+    /// They are where they belong, if they were wanted.
+    All,
+    /// The launch behind it began before the rest of them was on its way, and may have changed it.
+    Overtaken,
+}
+
+/// Where what a run's lists hold is.
+pub(super) struct Found {
+    /// By list, as of [`Record`].
+    columns: Vec<Vec<Option<u64>>>,
+    /// Bytes of the slab up to the last of them that is packed.
+    pub(super) slab_bytes: u64,
+    /// Some have copies of their own.
+    pub(super) direct: bool,
 }
 
 /// A result buffer with a copy of its own: where it goes.
@@ -184,12 +212,90 @@ impl SessionMemory {
         Ok(())
     }
 
+    /// What the last run's lists hold, and where: the launch has packed them by the same rule.
+    pub(super) fn found(
+        program: &Program,
+        words: &Words,
+        pending: &Pending,
+    ) -> Result<Found, RunError> {
+        let mut slots = Vec::new();
+        for (list, &len) in program.lists.iter().zip(&words.lists) {
+            let capacity = pending.sizes.resolve(program, list.capacity).unwrap_or(0);
+            for field in list.fields.iter().filter(|_| list.output) {
+                let size = field.size_bytes();
+                slots.push(Slot {
+                    align_bytes: compact::UNIT_BYTES,
+                    ..Slot::new(slots.len() as u32, len * size, capacity * size)
+                });
+            }
+        }
+        let up_to = pending.lists.map_or(0, |slab| slab.pack_up_to_bytes);
+        let plan = compact::plan(&slots, up_to).map_err(|e| RunError::Backend(e.to_string()))?;
+        let from = pending.lists.map_or(0, |slab| slab.at);
+        // What is empty is anywhere.
+        let mut places = vec![Some(0); slots.len()];
+        for record in &plan.packed {
+            places[record.slot as usize] = Some(from + record.offset_bytes);
+        }
+        for direct in &plan.direct {
+            places[direct.slot as usize] = None;
+        }
+        let mut places = places.into_iter();
+        let columns = program.lists.iter().map(|list| {
+            let columns = list.fields.iter().filter(|_| list.output);
+            places.by_ref().take(columns.count()).collect()
+        });
+        Ok(Found {
+            columns: columns.collect(),
+            slab_bytes: match plan.compact_bytes {
+                0 => pending.fixed.end,
+                bytes => from + bytes,
+            },
+            direct: !plan.direct.is_empty(),
+        })
+    }
+
+    /// What of the slab the next run's first copy brings: as much as the run before needed, or without one that was laid
+    /// out alike, what is known to be needed.
+    pub(super) fn first_bytes(&self, last: &LastRun) -> u64 {
+        let Needs {
+            lists,
+            fixed,
+            slab_bytes,
+            ..
+        } = &self.needs;
+        match (last.lists.packed, *lists) {
+            (Some((before, bytes)), Some(slab)) if before == slab && bytes > 0 => {
+                (slab.at + bytes).min(*slab_bytes)
+            }
+            _ => fixed.end,
+        }
+    }
+
+    /// Brings what the first copy of the slab has left.
+    pub(super) fn bring_rest(
+        &self,
+        launcher: &mut Launcher,
+        pending: &mut Pending,
+        slab_bytes: u64,
+    ) -> Result<(), RunError> {
+        let tables = launcher.pass.layout.tables_bytes().next_multiple_of(ALIGN);
+        let host = &mut launcher.flights[pending.flight];
+        let rest = pending.first_bytes as usize..slab_bytes as usize;
+        let into = &mut host.slab.as_mut_slice()[rest.clone()];
+        // SAFETY: the page-locked target belongs to the flight, which is waited for before it is read or freed.
+        unsafe { self.image.download(tables + rest.start as u64, into) }?;
+        host.told.record(launcher.pass.device.launches())?;
+        pending.copied_bytes += rest.len() as u64;
+        launcher.wait(pending.flight, |flight| &flight.told)
+    }
+
     /// The results of the run that was waited for, as [`Megakernel::finish_series`](super::Megakernel::finish_series) says. After an error, too, all columns are
     /// still in `results`: copies to those whose pages are locked may be on their way.
     pub(super) fn read(
         &self,
         launcher: &mut Launcher,
-        words: &Words,
+        (words, found): (&Words, &Found),
         pending: &Pending,
         (results, in_outs): (&mut Outcome, &mut [(BufferId, SliceMut<'_>)]),
     ) -> Result<(), RunError> {
@@ -201,7 +307,7 @@ impl SessionMemory {
         let record = Record {
             bytes: launcher.flights[flight].slab.as_slice(),
             packed: &pending.packed,
-            shapes: &pending.shapes,
+            lists: &found.columns,
         };
         let Pass {
             program,
@@ -226,12 +332,15 @@ impl SessionMemory {
             read.full_bytes += d.bytes;
         }
         results.outputs.sort_by_key(|(id, _)| *id);
-        let listed = self.read_lists(launcher, words, pending, results)?;
+        let listed = self.read_lists(launcher, (words, found), pending.flight, results)?;
         results.lists.sort_by_key(|(id, _)| *id);
         // The host waited once more, for what the first answer said.
         let waits = listed || !pending.fetched && !direct.is_empty();
         launcher.counts.fences += u64::from(waits);
         launcher.counts.readback_bytes += read_bytes(results);
+        let read = &mut results.report.readback;
+        read.packed_bytes = found.slab_bytes - pending.fixed.start;
+        read.copied_bytes = pending.copied_bytes + read.direct_bytes;
         Ok(())
     }
 
@@ -251,38 +360,34 @@ impl SessionMemory {
         bring(launcher, place, (pending.flight, d.bytes), from)
     }
 
-    /// Large lists: only what they hold, now that it is known. Whether there is something.
+    /// What lists hold and has copies of its own, now that it is known how much that is. Whether there is something.
     fn read_lists(
         &self,
         launcher: &mut Launcher,
-        words: &Words,
-        pending: &Pending,
+        (words, found): (&Words, &Found),
+        flight: usize,
         results: &mut Outcome,
     ) -> Result<bool, RunError> {
         let program = Arc::clone(&launcher.pass.program);
-        let mut any = false;
-        for (l, list) in program.lists.iter().enumerate() {
-            if !list.output || pending.packed[program.buffers.len() + l].is_some() {
-                continue;
-            }
-            let (len, queue) = (words.lists[l], program.frontiers.len() + l);
-            any |= len > 0;
+        for (l, list) in program.lists.iter().enumerate().filter(|(_, l)| l.output) {
+            let queue = &self.queues[program.frontiers.len() + l];
+            let places = fields_of(&queue.shape, 0);
+            let mut direct = Readback::default();
             let columns = results.list_mut(ListId(l as u16), &list.fields);
-            for (f, column) in columns.iter_mut().enumerate() {
-                let bytes = len * column.scalar().size_bytes();
+            let columns = columns.iter_mut().zip(&found.columns[l]).zip(places);
+            for ((column, _), at) in columns.filter(|((_, packed), _)| packed.is_none()) {
+                let bytes = words.lists[l] * column.scalar().size_bytes();
                 let mut place = Place::Column(column);
-                place.make_room(len as usize)?;
-                let queue = &self.queues[queue];
+                place.make_room(words.lists[l] as usize)?;
                 let memory = queue.memory.as_ref().expect("lists have their own");
-                let from = (memory, fields_of(&queue.shape, 0)[f]);
-                bring(launcher, &mut place, (pending.flight, bytes), from)?;
+                bring(launcher, &mut place, (flight, bytes), (memory, at))?;
+                direct.direct += 1;
+                direct.direct_bytes += bytes;
             }
-            let read = &mut results.report.readback;
-            read.direct += u32::from(len > 0);
-            read.direct_bytes += len * list.item_bytes();
-            read.full_bytes += self.queues[queue].shape.capacity * list.item_bytes();
+            results.report.readback.direct += direct.direct;
+            results.report.readback.direct_bytes += direct.direct_bytes;
         }
-        Ok(any)
+        Ok(found.direct)
     }
 }
 

@@ -52,9 +52,10 @@ pub(super) struct Words {
 /// Control words and small results of a run, as they came back.
 pub(super) struct Record<'a> {
     pub(super) bytes: &'a [u8],
-    /// Where buffers, then lists are in it.
+    /// Where buffers are in it.
     pub(super) packed: &'a [Option<u64>],
-    pub(super) shapes: &'a [Shape],
+    /// By list, where it has each field of what the list holds; `None`: that has a copy of its own.
+    pub(super) lists: &'a [Vec<Option<u64>>],
 }
 
 /// Takes apart what came back.
@@ -179,19 +180,19 @@ impl<'a> Reader<'a> {
             read.packed_bytes += bytes;
             read.full_bytes += bytes;
         }
-        for (l, list) in program.lists.iter().enumerate() {
-            let Some(at) = record.packed[program.buffers.len() + l].filter(|_| list.output) else {
-                continue;
-            };
+        for (l, list) in program.lists.iter().enumerate().filter(|(_, l)| l.output) {
             let len = words.lists[l];
-            let shape = &record.shapes[program.frontiers.len() + l];
+            let capacity = self.sizes.resolve(program, list.capacity).unwrap_or(0);
             let columns = results.list_mut(ListId(l as u16), &list.fields);
-            for (column, at) in columns.iter_mut().zip(fields_of(shape, at)) {
-                fill(column, len, at)?;
+            for (column, at) in columns.iter_mut().zip(&record.lists[l]) {
+                let size = column.scalar().size_bytes();
+                read.full_bytes += capacity * size;
+                if let Some(at) = *at {
+                    fill(column, len, at)?;
+                    read.packed += u32::from(len > 0);
+                    read.packed_bytes += len * size;
+                }
             }
-            read.packed += u32::from(len > 0);
-            read.packed_bytes += len * list.item_bytes();
-            read.full_bytes += shape.capacity * list.item_bytes();
         }
         results.rows = self.sizes.rows(program);
         results.reductions.clear();

@@ -6,9 +6,9 @@ use super::Megakernel;
 use super::launch::{Flight, Launch, Launcher, Work};
 use super::memory::{Queue, SessionMemory};
 use super::pass::Pass;
-use super::readback::{Direct, Pending};
+use super::readback::{Direct, Pending, Taken};
 use super::record::Reader;
-use super::settings::{LastRun, Left, Settings, worth_a_cluster};
+use super::settings::{LastLists, LastRun, Left, Settings, worth_a_cluster};
 use super::tables::OneRun;
 use crate::image::Control;
 use std::time::Instant;
@@ -85,12 +85,13 @@ impl Launch for Series<'_, '_> {
         let host = &mut flights[flight];
         let memory = &*self.memory;
         let follows = self.beside || self.queries.len() > 1;
-        let shapes = memory.shapes(&pass.program);
+        let shapes = memory.shapes();
         let one = OneRun {
             set: self.pending.set,
             fresh_stamps: follows,
             turns: memory.turns(&pass.layout, self.settings.pull_from),
             progress,
+            read,
         };
         let places = memory.places(pass, &shapes, one);
         let encoded = memory.encode(pass, &memory.sizes, &places, &shapes);
@@ -100,10 +101,10 @@ impl Launch for Series<'_, '_> {
         staged[..encoded.len()].copy_from_slice(&encoded);
         staged[tables..].copy_from_slice(&pass.layout.control(&pass.program));
         memory.image.upload(0, staged)?;
-        self.pending.shapes = shapes;
         if read {
             // Locking pages waits for what is on the device, so it comes before the launch.
             host.slab.grow(memory.needs.slab_bytes as usize)?;
+            self.pending.first_bytes = memory.first_bytes(self.last);
             let direct = memory.direct(&pass.program, self.locked);
             let total: usize = direct.iter().map(Direct::staged_bytes).sum();
             self.pending.direct = direct;
@@ -128,10 +129,11 @@ impl Launch for Series<'_, '_> {
         let (tables, control) = staged_bytes(pass);
         let Flight { slab, controls, .. } = &mut flights[self.pending.flight];
         let target = if read {
-            &mut slab.as_mut_slice()[..self.memory.needs.slab_bytes as usize]
+            &mut slab.as_mut_slice()[..self.pending.first_bytes as usize]
         } else {
             &mut controls.as_mut_slice()[nth * control..][..control]
         };
+        self.pending.copied_bytes += target.len() as u64;
         // SAFETY: the page-locked target belongs to the flight, which is waited for before it is read or freed.
         unsafe { self.memory.image.download(tables as u64, target) }?;
         if let Some(ahead) = &self.memory.ahead {
@@ -159,7 +161,10 @@ impl Launch for Series<'_, '_> {
             }
         }
         pending.sizes = self.memory.sizes.clone();
-        pending.packed = self.memory.needs.packed.clone();
+        let needs = &self.memory.needs;
+        (pending.packed, pending.lists) = (needs.packed.clone(), needs.lists);
+        pending.fixed = needs.fixed.clone();
+        pending.number = launcher.begun;
         Ok(())
     }
 }
@@ -189,7 +194,11 @@ impl Megakernel {
             begun: Ok(()),
             sizes: Sizes::default(),
             packed: Vec::new(),
-            shapes: Vec::new(),
+            fixed: 0..0,
+            lists: None,
+            first_bytes: 0,
+            copied_bytes: 0,
+            number: 0,
             direct: Vec::new(),
             fetched: false,
             pinned: true,
@@ -216,17 +225,17 @@ impl Megakernel {
         pending: Pending,
         results: &mut Outcome,
         in_outs: &mut [(BufferId, SliceMut<'_>)],
-    ) -> Result<(), RunError> {
+    ) -> Result<Taken, RunError> {
         let taken = self.take_results(pending, results, in_outs);
         self.launcher.settled(taken)
     }
 
     fn take_results(
         &mut self,
-        pending: Pending,
+        mut pending: Pending,
         results: &mut Outcome,
         in_outs: &mut [(BufferId, SliceMut<'_>)],
-    ) -> Result<(), RunError> {
+    ) -> Result<Taken, RunError> {
         let (launcher, memory, flight) = (&mut self.launcher, &mut self.memory, pending.flight);
         if pending.launched > 0 {
             memory.queues.iter_mut().for_each(Queue::forget_stamps);
@@ -273,8 +282,21 @@ impl Megakernel {
             return Err(launcher.cut_short());
         }
         let (Some(words), true) = (last_words, pending.read) else {
-            return Ok(());
+            return Ok(Taken::All);
         };
+        let found = SessionMemory::found(&launcher.pass.program, &words, &pending)?;
+        let is_missing = found.slab_bytes > pending.first_bytes;
+        let came_at_once = !is_missing && !found.direct;
+        let packed = pending.lists;
+        self.last.lists = LastLists {
+            packed: packed.map(|slab| (slab, found.slab_bytes.saturating_sub(slab.at))),
+            came_at_once,
+        };
+        if !came_at_once && launcher.begun > pending.number {
+            // Results with copies of their own are still on their way, and are not taken.
+            launcher.flights[flight].done.wait()?;
+            return Ok(Taken::Overtaken);
+        }
         launcher
             .progress
             .set(words.rounds.iter().sum(), words.waiting);
@@ -286,7 +308,10 @@ impl Megakernel {
             pass.slots(),
             self.settings.clustered,
         );
-        memory.read(launcher, &words, &pending, (results, in_outs))?;
+        if is_missing {
+            memory.bring_rest(launcher, &mut pending, found.slab_bytes)?;
+        }
+        memory.read(launcher, (&words, &found), &pending, (results, in_outs))?;
         self.last.left = Some(Left {
             homes: words.homes,
             set: pending.set,
@@ -295,6 +320,7 @@ impl Megakernel {
         results.report.wall_ns = wall_ns.unwrap_or(u64::MAX);
         results.report.device_ns = Some(device_ns);
         results.report.route = launcher.pass.route();
-        memory.missed(&launcher.pass, missed)
+        memory.missed(&launcher.pass, missed)?;
+        Ok(Taken::All)
     }
 }

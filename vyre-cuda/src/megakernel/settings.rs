@@ -2,6 +2,7 @@
 //! showed.
 
 use super::arena::Packing;
+use super::memory::ListsSlab;
 use crate::abi;
 use crate::device::{Device, DeviceError};
 use crate::image::{ITEMS_PER_LANE, Layout};
@@ -30,6 +31,8 @@ pub(super) struct Settings {
     pub(super) pull_from: u64,
     /// Results up to this size share a copy.
     pub(super) pack_up_to_bytes: u64,
+    /// There is memory for those of lists.
+    pub(super) packs_lists: bool,
 }
 
 impl Settings {
@@ -49,11 +52,15 @@ impl Settings {
             second_inputs: false,
             pull_from,
             pack_up_to_bytes,
+            packs_lists: false,
         }
     }
 
     pub(super) fn packing(&self) -> Packing {
-        Packing::UpTo(self.pack_up_to_bytes)
+        Packing::UpTo {
+            bytes: self.pack_up_to_bytes,
+            lists: self.packs_lists,
+        }
     }
 
     /// How many CTAs the next run has, and how many a cluster, on a device with `slots` multiprocessors.
@@ -89,6 +96,20 @@ pub(super) struct LastRun {
     pub(super) left: Option<Left>,
     /// Which clusters the next run has.
     pub(super) cluster: Option<usize>,
+    /// What was found in its lists.
+    pub(super) lists: LastLists,
+    /// A run of the batch under way was made again: the launch behind it had begun when it showed that not all of its
+    /// results were on their way.
+    pub(super) overtaken: bool,
+}
+
+/// What a run left in its lists.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LastLists {
+    /// Where it had them packed, and the bytes of that.
+    pub(super) packed: Option<(ListsSlab, u64)>,
+    /// The first copy brought all of them.
+    pub(super) came_at_once: bool,
 }
 
 impl Default for LastRun {
@@ -97,6 +118,8 @@ impl Default for LastRun {
         LastRun {
             left: None,
             cluster: Some(CLUSTERS.len() - 1),
+            lists: LastLists::default(),
+            overtaken: false,
         }
     }
 }

@@ -7,10 +7,10 @@ use super::pass::Pass;
 use super::record::fields_of;
 use crate::abi;
 use crate::buffer::Memory;
-use crate::image::{Control, FRONTIER_CONTROL_BYTES, Layout, Ranges, Run, Turn, records_of};
+use crate::image::{Control, FRONTIER_CONTROL_BYTES, Layout, Ranges, Run, Slab, Turn, records_of};
 use vyre_core::plan::arena::Filling;
 use vyre_core::plan::cuda::{ALIGN, Shape, bitmap_bytes};
-use vyre_core::vir0::module::{ConstantId, Extent, Program, Role};
+use vyre_core::vir0::module::{ConstantId, Extent, FixpointId, Program, Role};
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::sizes::Sizes;
 
@@ -26,6 +26,8 @@ pub(super) struct Places {
     /// By wave that may pull.
     pub(super) turns: Vec<Option<Turn>>,
     pub(super) progress: u64,
+    /// Where lists are packed.
+    pub(super) slab: Option<Slab>,
 }
 
 /// A single run on a session's memory.
@@ -38,6 +40,8 @@ pub(super) struct OneRun {
     pub(super) turns: Vec<Option<Turn>>,
     /// Where the host looks for how far it is, or 0.
     pub(super) progress: u64,
+    /// Its results are read.
+    pub(super) read: bool,
 }
 
 /// Addresses of a frontier or list.
@@ -76,7 +80,6 @@ impl SessionMemory {
 
     /// Where everything of a single run is.
     pub(super) fn places(&self, pass: &Pass, shapes: &[Shape], run: OneRun) -> Places {
-        let program = &pass.program;
         let slab = self.slab(pass);
         let plan = self.needs.arena.as_ref();
         let arena = self.arena.as_ref().map_or(0, Memory::address);
@@ -90,8 +93,7 @@ impl SessionMemory {
                     place.map_or(0, |(at, _)| arena + at)
                 }
             };
-            let packed = self.packed_list(program, i).map(|at| slab + at);
-            place(shape, (at, packed), (stamps, AT_ONCE))
+            place(shape, (at, None), (stamps, AT_ONCE))
         });
         Places {
             control: slab,
@@ -101,6 +103,10 @@ impl SessionMemory {
             fresh_stamps: run.fresh_stamps,
             turns: run.turns,
             progress: run.progress,
+            slab: self.needs.lists.filter(|_| run.read).map(|lists| Slab {
+                address: slab + lists.at,
+                pack_up_to_bytes: lists.pack_up_to_bytes,
+            }),
         }
     }
 
@@ -163,7 +169,8 @@ impl Tables<'_> {
     pub(super) fn encode(&self, places: &Places) -> Vec<u8> {
         let program = self.program;
         let mut fills = Fills::new();
-        let buffers = self.buffers(places, &mut fills);
+        let mut refills = Vec::new();
+        let buffers = self.buffers(places, (&mut fills, &mut refills));
         let frontiers = self.frontiers(places, &mut fills);
         // Bitmaps are full of the last run that was cut short, or of what memory held.
         let mut bits = places.turns.iter().flatten().map(|t| t.bits[0]);
@@ -188,6 +195,8 @@ impl Tables<'_> {
             frontiers,
             records: self.records(places),
             fills,
+            refills,
+            slab: places.slab,
             lens: lens.collect(),
             ranges: self.ranges.clone(),
             turns: places.turns.clone(),
@@ -203,8 +212,12 @@ impl Tables<'_> {
         self.sizes.resolve(self.program, extent).unwrap_or(0)
     }
 
-    /// Buffers, and what fills them.
-    fn buffers(&self, places: &Places, fills: &mut Fills) -> Vec<abi::Buffer> {
+    /// Buffers, and what fills them: once, or in each round of a fixpoint.
+    fn buffers(
+        &self,
+        places: &Places,
+        (fills, refills): (&mut Fills, &mut Vec<(FixpointId, abi::Fill)>),
+    ) -> Vec<abi::Buffer> {
         let mut buffers = Vec::new();
         for (i, buffer) in self.program.buffers.iter().enumerate() {
             let len = self.len(buffer.extent);
@@ -226,7 +239,10 @@ impl Tables<'_> {
                     pattern: repeat(size, buffer.init.map_or(0, constant)),
                     unused: 0,
                 };
-                fills.push((at, fill));
+                match buffer.reset {
+                    Some(fixpoint) => refills.push((fixpoint, fill)),
+                    None => fills.push((at, fill)),
+                }
             }
         }
         buffers

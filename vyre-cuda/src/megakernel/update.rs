@@ -1,10 +1,10 @@
 //! Another topology for a session, of which only what differs is uploaded, and the topology as others take it.
 
 use super::Megakernel;
-use super::arena::Manner;
+use super::arena::{Manner, Packing};
 use super::graph::{
     Graph, PartitionMemory, average_degrees, csr_bytes, found_in, partitions_bytes, partitions_of,
-    up,
+    read_back, up,
 };
 use super::memory::{Needs, Queue, room_for};
 use super::settings::clustered;
@@ -13,12 +13,10 @@ use crate::buffer::slice_bytes;
 use crate::device::DeviceError;
 use crate::image::{ITEMS_PER_LANE, Layout};
 use std::sync::Arc;
-use vyre_core::dsl::columns::Column;
 use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::cuda::ALIGN;
-use vyre_core::run::args::{TopologyArgs, resolve_topologies};
-use vyre_core::vir0::module::{BufferId, Role};
+use vyre_core::run::args::{Lent, TopologyArgs, resolve_topologies};
 
 impl Megakernel {
     /// Takes another topology. After an error nothing has changed.
@@ -41,7 +39,11 @@ impl Megakernel {
         let found = found_in(&program, &csrs);
         let manner = Manner {
             allocation,
-            packing: self.settings.packing(),
+            packing: Packing::UpTo {
+                bytes: self.settings.pack_up_to_bytes,
+                // The next run takes it, if there is room.
+                lists: false,
+            },
             before: None,
         };
         let needs = Needs::new(&program, (&sizes, &found), manner)?;
@@ -102,39 +104,12 @@ impl Megakernel {
     }
 
     /// The topology, read back.
-    pub(super) fn lend(
-        &self,
-        borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
-    ) -> Result<(), RunError> {
-        let graphs = self
-            .memory
-            .graphs
-            .iter()
-            .zip(&self.launcher.pass.program.topologies);
-        let given = graphs.filter(|(_, declared)| declared.reverse_of.is_none());
-        let graphs: Vec<Csr> = given
-            .map(|(graph, _)| graph.read())
-            .collect::<Result<_, _>>()?;
-        let program = &self.launcher.pass.program;
-        let buffers = program.buffers.iter().enumerate();
-        let columns = buffers.filter(|(_, buffer)| buffer.role == Role::Topology);
-        let columns: Vec<(BufferId, Column)> = columns
-            .map(|(i, buffer)| {
-                let len = self
-                    .memory
-                    .sizes
-                    .resolve(program, buffer.extent)
-                    .unwrap_or(0);
-                let column = self.memory.memory_of(i).read(buffer.scalar, len)?;
-                Ok((BufferId(i as u16), column))
-            })
-            .collect::<Result<_, RunError>>()?;
-        borrow(&TopologyArgs {
-            graphs: graphs.iter().collect(),
-            columns: columns.iter().map(|(id, c)| (*id, c.as_slice())).collect(),
-            scalars: self.memory.sizes.of_session.clone(),
-        })?;
-        Ok(())
+    pub(super) fn lend(&self) -> Result<Lent<'static>, RunError> {
+        let memory = &self.memory;
+        let of = (&*self.launcher.pass.program, &memory.sizes);
+        let graph = |i: usize| memory.graphs[i].read();
+        let column = |i: usize, (scalar, len)| memory.memory_of(i).read(scalar, len);
+        read_back(of, graph, column)
     }
 
     /// Has lanes take `items_per_lane` items at a time, at most.

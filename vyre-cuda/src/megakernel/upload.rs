@@ -38,7 +38,7 @@ impl SessionMemory {
         } = launcher;
         let device = &pass.device;
         self.sizes = check_args(&pass.program, &self.sizes, args)?;
-        let needs = self.needs(pass, &self.sizes, packing)?;
+        let needs = self.needs_to_run(pass, packing)?;
         self.take(pass, counts, needs)?;
         self.poison()?;
         let tables = pass.layout.tables_bytes().next_multiple_of(ALIGN);

@@ -29,6 +29,7 @@ fn buffer(name: &str, scalar: Scalar, extent: Extent) -> Buffer {
         extent,
         role: Role::InOut,
         init: None,
+        reset: None,
     }
 }
 

@@ -199,6 +199,7 @@ fn keep(graph: &mut Graph, s: usize, name: &Ident) {
             shown: None,
             docs: Vec::new(),
             kind,
+            reset: None,
             host: None,
             origin: None,
         });

@@ -1,5 +1,6 @@
 //! From a graph to a verified program: its bodies are compiled, ordered, scheduled and encoded.
 
+use super::anew;
 use super::before::as_written;
 use super::check::{self, Fields, Slot, Sweep};
 use super::claims;
@@ -420,6 +421,7 @@ impl Builder<'_, '_> {
         let uses = complete.then(|| self.uses(fields));
         if let Some(uses) = &uses {
             self.program.waves = self.waves(uses);
+            anew::resolve(graph, fields, (&mut self.program, uses), self.report);
         }
         let order = order::order(graph, uses.as_ref(), &self.program, self.report);
         if !complete {
@@ -904,6 +906,9 @@ fn instead(reason: &Reason) -> &'static str {
         Why::Mixed => "update the field in one way, and take a second field for the other way",
         Why::Amount | Why::SecondSite | Why::Shown => {
             "count by one amount for all items, in one place, and push or update the counted element alone where the count is reached"
+        }
+        Why::Anew => {
+            "let a fixpoint around this one reset the field, so that it begins anew before the rounds and not in them"
         }
         Why::Until | Why::Nested | Why::NotMonotone | Why::Unnoticed | Why::Notice => {
             "LANGUAGE.md shows under \"Making a pass provable\" the counts, claims and joins that have one result"

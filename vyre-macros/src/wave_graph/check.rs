@@ -227,6 +227,7 @@ impl<'g> Fields<'g> {
                             extent,
                             role: *role,
                             init,
+                            reset: None,
                         });
                     }
                 }

@@ -3,7 +3,8 @@
 //! what is beyond.
 
 use super::domain::DomainArgs;
-use super::graph::{Field, FieldKind, Graph, Per, Piece, Wave};
+use super::graph::{Field, FieldKind, Graph, Per, Piece, Scope, Wave};
+use super::order::common_scope;
 use crate::args::int_literal;
 use proc_macro2::{Ident, Span};
 use quote::{format_ident, quote};
@@ -13,9 +14,35 @@ use syn::{FnArg, ItemFn, Pat, parse_quote};
 
 /// Writes out such fills. The graphs that are included are part of it.
 pub(crate) fn write_out(graph: &mut Graph) {
-    let names: Vec<Ident> = graph.fields.iter_mut().filter_map(filled).collect();
+    let once = graph.fields.iter_mut().filter(|f| f.reset.is_none());
+    let names: Vec<Ident> = once.filter_map(filled).collect();
     for name in names {
-        add(graph, &name);
+        add(graph, &name, 0);
+    }
+}
+
+/// Writes out the fills of rows that begin anew with each round, in the fixpoint whose rounds they are. Their users are
+/// all of this graph, because no such field is shared.
+pub(crate) fn write_out_rounds(graph: &mut Graph) {
+    let anew = graph.fields.iter().filter(|f| f.reset.is_some());
+    let names: Vec<Ident> = anew.map(|f| f.name.clone()).collect();
+    for name in names {
+        let scopes = scopes(graph, &name);
+        let common = scopes
+            .iter()
+            .copied()
+            .reduce(|a, b| common_scope(graph, a, b));
+        // Without a fixpoint around them, and with a swap, there is an error, which is said later.
+        let Some(scope) = common.filter(|&s| s > 0 && !is_swapped(graph, &name)) else {
+            continue;
+        };
+        let field = graph.fields.iter_mut().find(|f| f.name == name);
+        if let Some(field) = field
+            && filled(field).is_some()
+        {
+            field.reset = None;
+            add(graph, &name, scope);
+        }
     }
 }
 
@@ -37,9 +64,9 @@ fn filled(field: &mut Field) -> Option<Ident> {
     Some(field.name.clone())
 }
 
-fn add(graph: &mut Graph, name: &Ident) {
+fn add(graph: &mut Graph, name: &Ident, scope: usize) {
     let wave = format_ident!("__vyre_fill_{}", name.unraw());
-    for s in users(graph, name) {
+    for s in users(graph, name, scope) {
         match s {
             Piece::Wave(w) => graph.waves[w].after.push(wave.clone()),
             Piece::Scope(s) => {
@@ -61,9 +88,11 @@ fn add(graph: &mut Graph, name: &Ident) {
             }
         }
     };
-    graph.scopes[0].pieces.push(Piece::Wave(graph.waves.len()));
+    graph.scopes[scope]
+        .pieces
+        .push(Piece::Wave(graph.waves.len()));
     graph.waves.push(Wave {
-        scope: 0,
+        scope,
         function,
         domain: Some(DomainArgs::Nodes(None)),
         after: Vec::new(),
@@ -74,38 +103,53 @@ fn add(graph: &mut Graph, name: &Ident) {
     });
 }
 
-/// The waves and fixpoints of the outermost level that use a field, or have waves that do.
-fn users(graph: &Graph, name: &Ident) -> Vec<Piece> {
-    let outermost = |scope: usize| {
+/// Whether a wave takes a field.
+fn takes(wave: &Wave, name: &Ident) -> bool {
+    wave.function.sig.inputs.iter().any(|input| match input {
+        FnArg::Typed(arg) => {
+            let taken = match &*arg.pat {
+                Pat::Ident(p) => wave.field(&p.ident),
+                _ => None,
+            };
+            taken.is_some_and(|field| field == *name)
+        }
+        FnArg::Receiver(_) => false,
+    })
+}
+
+fn swaps(scope: &Scope, name: &Ident) -> bool {
+    let mut swaps = scope.fixpoint.iter().flat_map(|f| &f.swaps);
+    swaps.any(|(a, b)| a == name || b == name)
+}
+
+fn is_swapped(graph: &Graph, name: &Ident) -> bool {
+    graph.scopes.iter().any(|scope| swaps(scope, name))
+}
+
+/// The scopes of the waves that take a field, and of the fixpoints that swap it.
+fn scopes(graph: &Graph, name: &Ident) -> Vec<usize> {
+    let waves = graph.waves.iter().filter(|w| takes(w, name));
+    let swapping = graph
+        .scopes
+        .iter()
+        .enumerate()
+        .filter(|(_, s)| swaps(s, name));
+    waves
+        .map(|w| w.scope)
+        .chain(swapping.map(|(s, _)| s))
+        .collect()
+}
+
+/// The waves and fixpoints directly in a scope that use a field, or have waves that do.
+fn users(graph: &Graph, name: &Ident, within: usize) -> Vec<Piece> {
+    let direct = |scope: usize| {
         let mut around = std::iter::successors(Some(scope), |&s| graph.scopes[s].parent);
-        around.find(|&s| graph.scopes[s].parent == Some(0))
+        around.find(|&s| graph.scopes[s].parent == Some(within))
     };
-    let takes = |wave: &Wave| {
-        wave.function.sig.inputs.iter().any(|input| match input {
-            FnArg::Typed(arg) => {
-                let taken = match &*arg.pat {
-                    Pat::Ident(p) => wave.field(&p.ident),
-                    _ => None,
-                };
-                taken.is_some_and(|field| field == *name)
-            }
-            FnArg::Receiver(_) => false,
-        })
-    };
-    let mut found = Vec::new();
-    let mut scopes = Vec::new();
-    for (w, wave) in graph.waves.iter().enumerate().filter(|(_, w)| takes(w)) {
-        match outermost(wave.scope) {
-            Some(scope) => scopes.push(scope),
-            None => found.push(Piece::Wave(w)),
-        }
-    }
-    for (s, scope) in graph.scopes.iter().enumerate() {
-        let swaps = scope.fixpoint.iter().flat_map(|f| &f.swaps);
-        if swaps.into_iter().any(|(a, b)| a == name || b == name) {
-            scopes.extend(outermost(s));
-        }
-    }
+    let waves =
+        (graph.waves.iter().enumerate()).filter(|(_, w)| w.scope == within && takes(w, name));
+    let mut found: Vec<Piece> = waves.map(|(w, _)| Piece::Wave(w)).collect();
+    let mut scopes: Vec<usize> = scopes(graph, name).into_iter().filter_map(direct).collect();
     scopes.sort_unstable();
     scopes.dedup();
     found.extend(scopes.into_iter().map(Piece::Scope));

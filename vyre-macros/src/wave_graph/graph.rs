@@ -290,6 +290,8 @@ pub(crate) struct Field {
     pub(crate) shown: Option<String>,
     pub(crate) docs: Vec<Attribute>,
     pub(crate) kind: FieldKind,
+    /// Where it says that it begins anew with each round.
+    pub(crate) reset: Option<Span>,
     /// Where the host has it and as what, by its attribute and type alone: a mistake in it is not one in `Run { .. }`.
     pub(crate) host: Option<Host>,
     /// Which of the included graphs it is of.

@@ -156,6 +156,7 @@ fn absent(graph: &mut Graph, alias: &Ident) {
             shown: None,
             docs: Vec::new(),
             kind: FieldKind::Broken,
+            reset: None,
             host,
             origin: None,
         });
@@ -443,7 +444,14 @@ impl Merger<'_> {
                         }
                     };
                     let there = |n: &Ident| names.get(&n.to_string()).map(Ident::to_string);
-                    match stands_for(&found.kind, &kind, (&here, &there)) {
+                    let stands = match (found.reset, field.reset) {
+                        (None, None) => stands_for(&found.kind, &kind, (&here, &there)),
+                        (ours, _) => Err(format!(
+                            "it begins anew with each round {}, and is used in that round alone",
+                            if ours.is_some() { "here" } else { "there" }
+                        )),
+                    };
+                    match stands {
                         Ok(equal) => {
                             same.extend(equal.into_iter().map(|(what, scalar, values)| Same {
                                 ours: ours.clone(),
@@ -503,6 +511,7 @@ impl Merger<'_> {
                     shown: None,
                     docs: field.docs.clone(),
                     kind,
+                    reset: field.reset,
                     host: None,
                     origin: Some(self.graph.included.len()),
                 }),

@@ -4,6 +4,7 @@
 //! resolves names and parameters, the kernel compiler and vyre-core lower the bodies, [`order`] sorts and schedules,
 //! vyre-core verifies, [`crate::expand`] writes the module again with the glue behind it.
 
+mod anew;
 mod before;
 pub(crate) mod build;
 pub(crate) mod check;

@@ -321,7 +321,8 @@ fn decides(uses: &[Use], resource: Resource) -> Option<&Use> {
     })
 }
 
-fn common_scope(graph: &Graph, mut a: usize, mut b: usize) -> usize {
+/// The innermost scope around two.
+pub(super) fn common_scope(graph: &Graph, mut a: usize, mut b: usize) -> usize {
     while a != b {
         let deeper = if graph.scopes[a].depth >= graph.scopes[b].depth {
             &mut a

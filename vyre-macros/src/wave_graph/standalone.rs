@@ -308,6 +308,7 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
                     shown: None,
                     docs: Vec::new(),
                     kind: FieldKind::Broken,
+                    reset: None,
                     host: Some(Host::Input(parse_quote!(#element))),
                     origin: None,
                 });
@@ -353,6 +354,7 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
             shown: None,
             docs: Vec::new(),
             kind,
+            reset: None,
             host: None,
             origin: None,
         });
@@ -365,6 +367,7 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
             shown,
             docs: Vec::new(),
             kind: FieldKind::Scalar(Scalar::U32, Given::Run),
+            reset: None,
             host: None,
             origin: None,
         });

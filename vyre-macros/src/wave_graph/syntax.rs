@@ -3,6 +3,7 @@
 
 use super::before;
 use super::domain::DomainArgs;
+use super::fill;
 use super::graph::{
     Field, FieldKind, FixpointArgs, GENERATED, GENERATED_VALUES, Given, Graph, Host, IncludeArgs,
     MaxRounds, Options, Per, Piece, Scope, Wave,
@@ -163,6 +164,7 @@ pub(crate) fn graph(attr: TokenStream, module: ItemMod, report: &mut Report) -> 
         },
         data: None,
         per_node: None,
+        reset: None,
         report,
     };
     parser.scope(module, None, None);
@@ -184,6 +186,7 @@ pub(crate) fn graph(attr: TokenStream, module: ItemMod, report: &mut Report) -> 
     parser.graph.tell_apart();
     let mut graph = parser.graph;
     before::write_out(&mut graph, report);
+    fill::write_out_rounds(&mut graph);
     graph
 }
 
@@ -255,6 +258,8 @@ struct Taker<'r> {
     data: Option<Span>,
     /// The first `node` that is a size.
     per_node: Option<Span>,
+    /// Where the field that is being taken says `reset = round`.
+    reset: Option<Span>,
     report: &'r mut Report,
 }
 

@@ -1,11 +1,11 @@
 //! Queries of a session, and the batches that run them.
 
 use super::Session;
-use crate::budget::Lease;
 use crate::costs::Did;
 use crate::decide::{Happened, Situation};
 use crate::error::Error;
 use crate::query::{Batch, Begun, Query, QueryId, collected, made, wrong};
+use crate::sides::Goes;
 use std::cmp::Ordering;
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -59,54 +59,16 @@ impl<P: Pass> Session<P> {
         self.draw_near()?;
         let limit = self.batch_limit.map_or(usize::MAX, NonZeroUsize::get);
         let urgency = |a: &Query, b: &Query| by_urgency(&policy, a, b);
-        let Begun {
-            batch,
-            mut results,
-            mut order,
-            mut told,
-        } = self.line.begin(limit, self.sides.runtime(), urgency)?;
+        let mut tells = (self.line).begin(limit, self.sides.runtime(), urgency)?;
         for query in &mut self.line.waiting {
             query.age = query.age.waited_once().map_err(overflow)?;
         }
-        if let Some(first) = batch.first() {
-            let scalars = first.scalars.clone();
-            self.take_side(&scalars, batch.len() as u64);
+        if let Some(first) = tells.batch.first() {
+            self.take_side(&first.scalars, tells.batch.len() as u64);
         }
-        let side = self.sides.at();
-        let mut tells = Tells {
-            results: &mut results,
-            order: &mut order,
-            told: &mut told,
-        };
-        let mut failed = self.run_queries(batch, &mut tells)?;
-        // Errors go as those of a run do (`on_a_side`).
-        if !failed.is_empty() && self.go_first() {
-            let before = tells.results.len();
-            let (again, errors): (Vec<Query>, Vec<Error>) = failed.into_iter().unzip();
-            failed = self.run_again(again, &mut tells)?;
-            if tells.results[before..]
-                .iter()
-                .any(|(_, result)| result.is_ok())
-            {
-                self.refuse(side, &errors[0]);
-            }
-        }
-        let short = |(_, e): &(Query, Error)| matches!(e, Error::Run(RunError::Memory { .. }));
-        if failed.iter().any(short) && self.close_others() {
-            let (again, others): (Vec<_>, Vec<_>) = failed.into_iter().partition(short);
-            let again = again.into_iter().map(|(query, _)| query).collect();
-            failed = self.run_again(again, &mut tells)?;
-            failed.extend(others);
-        }
-        results.extend(failed.into_iter().map(|(query, e)| (query.id, Err(e))));
-        results.sort_unstable_by_key(|&(id, _)| id);
+        self.batch_on_a_side(&mut tells, Session::run_queries)?;
         let after = self.counters().map(|c| c.launches);
-        Ok(Batch {
-            results,
-            order,
-            launches: before.zip(after).map(|(before, after)| after - before),
-            wall_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
-        })
+        Ok(tells.end(started, [before, after]))
     }
 
     /// Runs queries on the side where the session is: their results, and the order in which they were handed to the
@@ -114,7 +76,7 @@ impl<P: Pass> Session<P> {
     fn run_queries(
         &mut self,
         mut batch: Vec<Query>,
-        tells: &mut Tells<'_, P::Output>,
+        tells: &mut Begun<P::Output>,
     ) -> Result<Vec<(Query, Error)>, Error> {
         let policy = self.decider.thresholds.launch;
         let (backend, last) = (self.backend(), self.sides.is_last_resort());
@@ -225,17 +187,6 @@ impl<P: Pass> Session<P> {
         Ok(failed)
     }
 
-    /// Runs queries once more that have failed.
-    fn run_again(
-        &mut self,
-        queries: Vec<Query>,
-        tells: &mut Tells<'_, P::Output>,
-    ) -> Result<Vec<(Query, Error)>, Error> {
-        let order = &mut tells.order;
-        order.retain(|id| queries.iter().all(|query| query.id != *id));
-        self.run_queries(queries, tells)
-    }
-
     /// Moves the priorities of siblings that wait.
     fn draw_near(&mut self) -> Result<(), Error> {
         if self.siblings.is_empty() {
@@ -265,25 +216,6 @@ impl<P: Pass> Session<P> {
             }
         }
         Ok(())
-    }
-}
-
-/// What is told of a batch. There is room for all of its queries.
-struct Tells<'t, T> {
-    results: &'t mut Vec<(QueryId, Result<T, Error>)>,
-    /// In which queries were handed to the executor.
-    order: &'t mut Vec<QueryId>,
-    told: &'t mut Lease,
-}
-
-impl<T> Tells<'_, T> {
-    fn fails(&mut self, query: Query, why: RunError) {
-        self.result(query, Err(why));
-    }
-
-    fn result(&mut self, query: Query, result: Result<T, RunError>) {
-        self.results.push((query.id, result.map_err(Error::from)));
-        query.end(self.told);
     }
 }
 

@@ -7,6 +7,7 @@
 )]
 
 pub mod agreement;
+pub mod anew;
 pub mod backends;
 pub mod determinism;
 pub mod devices;

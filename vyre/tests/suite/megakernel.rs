@@ -64,6 +64,7 @@ fn buffer(name: &str, scalar: Scalar, role: Role) -> Buffer {
         extent: Extent::Scalar(ScalarId(0)),
         role,
         init: None,
+        reset: None,
     }
 }
 

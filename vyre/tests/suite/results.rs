@@ -332,7 +332,8 @@ fn memory_of_pinned_results_is_used_again_and_counted(runtime: &Runtime) {
     let first = session.run_pinned(run()).expect("there is room");
     for _ in 0..2 {
         let refused = session.run_pinned(run()).expect_err("there is no room");
-        let says = "the result does not fit beside the others; 800000 bytes are needed, ";
+        let says =
+            "the result does not fit beside the runtime's sessions; 800000 bytes are needed, ";
         assert!(refused.to_string().starts_with(says), "{refused}");
     }
     assert_eq!(first.y[3], 9);

@@ -1223,8 +1223,8 @@ fn what_a_device_cannot_hold_is_refused_before_anything_is_launched() {
         assert!(*needed_bytes >= 128 * u64::from(n) && *needed_bytes < 129 * u64::from(n));
         assert!(*available_bytes <= free);
         let expected = format!(
-            "the run does not fit on {}: a budget (`Runtime::with_memory`) has sessions share memory, and \
-            `Runtime::native()` takes the host's; {needed_bytes} bytes are needed, {available_bytes} are available",
+            "the run does not fit on {}: with a budget (`Runtime::with_memory`) buffers share memory that are \
+            not used at once, and `Runtime::native()` takes the host's; {needed_bytes} bytes are needed, {available_bytes} are available",
             runtime.device()
         );
         assert_eq!(error.to_string(), expected);

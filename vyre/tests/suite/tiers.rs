@@ -304,7 +304,7 @@ fn a_compiler_that_fails_is_a_reason_and_no_error_of_a_run() {
             .expect_err("the call fails")
             .to_string();
         assert_eq!(played.failed(), Some("cuLibraryLoadData"));
-        let pass = "`bfs` could not be compiled: ";
+        let pass = "`bfs` could not be compiled, and the route `Interpreter` runs it: ";
         assert!(failed.contains(pass), "{failed}");
         for _ in 0..3 {
             assert_eq!(route_of(&mut session, &graph), "interpreted");
@@ -479,7 +479,7 @@ fn a_module_that_does_not_fit_is_a_reason_and_no_error_of_a_run() {
         modules[0]
     );
     let refused = session.compile_now().expect_err("it does not fit");
-    let says = format!("`bfs` could not be compiled: {why}");
+    let says = format!("`bfs` could not be compiled, and the route `Interpreter` runs it: {why}");
     assert!(refused.to_string().contains(&says), "{refused}");
     for _ in 0..3 {
         assert_eq!(route_of(&mut session, &graph), "interpreted");

@@ -30,7 +30,7 @@ use crate::dsl::fault::{self, Fault, InLane, Lanes};
 use crate::plan::footprint::{Allocation, CHUNK};
 use crate::plan::session::Counters;
 use crate::plan::side::Floor;
-use crate::run::args::{Args, TopologyArgs};
+use crate::run::args::{Args, Lent, TopologyArgs};
 use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress};
 use crate::run::outcome::{Activity, Outcome, for_queries};
 use crate::run::schedule::Meter;
@@ -405,11 +405,8 @@ impl<P: Functions> Executor for NativeExecutor<P> {
         Ok(true)
     }
 
-    fn lend_topology(
-        &self,
-        borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
-    ) -> Result<bool, RunError> {
-        self.state.lend_topology(borrow)
+    fn lend_topology(&self) -> Result<Option<Lent<'_>>, RunError> {
+        Ok(Some(self.state.lend_topology()))
     }
 
     fn counters(&self) -> Option<Counters> {
@@ -431,6 +428,7 @@ impl<P: Functions> Executor for NativeExecutor<P> {
             items_per_lane: 1,
             overlaps: false,
             bitmaps: true,
+            packs_lists: false,
         }
     }
 

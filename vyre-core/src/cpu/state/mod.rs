@@ -26,7 +26,7 @@ use crate::plan::route::{self, Route};
 use crate::plan::session::Counters;
 use crate::plan::thresholds::Thresholds;
 use crate::run::args::{
-    Args, TopologyArgs, check_columns, check_type, given, index_len, resolve_topologies,
+    Args, Lent, TopologyArgs, check_columns, check_type, given, index_len, resolve_topologies,
 };
 use crate::run::backend::Sweeps;
 use crate::run::outcome::Activity;
@@ -364,12 +364,9 @@ impl HostState {
     }
 
     /// Lends its topology, as it was given: without the graphs that were built here.
-    pub(crate) fn lend_topology(
-        &self,
-        borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
-    ) -> Result<bool, RunError> {
+    pub(crate) fn lend_topology(&self) -> Lent<'_> {
         let buffers = (0u16..).zip(self.buffers.iter().zip(&self.rows));
-        let shared = buffers.filter_map(|(id, (held, rows))| {
+        let columns = buffers.filter_map(|(id, (held, rows))| {
             let column = match (&*held.borrow(), rows) {
                 (_, Some(rows)) => Arc::new(Column::U32(rows.to_words())),
                 (Held::Shared(column), None) => Arc::clone(column),
@@ -377,15 +374,13 @@ impl HostState {
             };
             Some((BufferId(id), column))
         });
-        let shared: Vec<(BufferId, Arc<Column>)> = shared.collect();
         let graphs = self.graphs.iter().zip(&self.program.topologies);
         let given = graphs.filter(|(_, declared)| declared.reverse_of.is_none());
-        borrow(&TopologyArgs {
-            graphs: given.map(|(graph, _)| &graph.csr).collect(),
-            columns: shared.iter().map(|(id, c)| (*id, c.as_slice())).collect(),
+        Lent {
+            graphs: given.map(|(graph, _)| Cow::Borrowed(&graph.csr)).collect(),
+            columns: columns.collect(),
             scalars: self.sizes.of_session.clone(),
-        })?;
-        Ok(true)
+        }
     }
 
     /// Takes another topology; what is equal stays.

@@ -499,6 +499,18 @@ impl HostState {
                 state.flip();
             }
         }
+        for (held, buffer) in self.buffers.iter_mut().zip(&self.program.buffers) {
+            if buffer.reset != Some(f) {
+                continue;
+            }
+            // What parts share is only read.
+            if let Held::Own(column) = held.get_mut() {
+                let bits = buffer
+                    .init
+                    .map_or(0, |c| self.program.constants[c.index()].bits);
+                column.reset(column.len(), bits);
+            }
+        }
         for (total, reduction) in self.reductions.iter_mut().zip(&self.program.reductions) {
             if reduction.owner == Some(f) {
                 total.get_mut().reset();
@@ -526,16 +538,19 @@ impl HostState {
                 });
             }
         }
+        // The list that a slot behind those of the buffers is of.
+        let mut lists = Vec::new();
         for (i, list) in self.program.lists.iter().enumerate() {
-            if list.output {
-                let len = self.lists[i].items.borrow().len() as u64;
-                let size = list.item_bytes();
-                let capacity = self.lists[i].capacity as u64;
+            let len = self.lists[i].items.borrow().len() as u64;
+            let capacity = self.lists[i].capacity as u64;
+            for field in list.fields.iter().filter(|_| list.output) {
+                let size = field.size_bytes();
                 slots.push(Slot::new(
-                    (buffers + i) as u32,
+                    (buffers + lists.len()) as u32,
                     len * size,
                     capacity.saturating_mul(size),
                 ));
+                lists.push(i);
             }
         }
         let plan = compact::plan(&slots, self.pack_up_to_bytes).map_err(|e| match e {
@@ -546,7 +561,9 @@ impl HostState {
             } => RunError::Capacity {
                 name: match self.program.buffers.get(slot as usize) {
                     Some(buffer) => buffer.field().to_owned(),
-                    None => self.program.lists[slot as usize - buffers].name.clone(),
+                    None => self.program.lists[lists[slot as usize - buffers]]
+                        .name
+                        .clone(),
                 },
                 actual_bytes: meaningful_bytes,
                 capacity_bytes,
@@ -555,24 +572,21 @@ impl HostState {
                 RunError::Backend(e.to_string())
             }
         })?;
-        for slot in &slots {
-            match (slot.id as usize).checked_sub(buffers) {
-                None => {
-                    let column = &mut **self.buffers[slot.id as usize].get_mut();
-                    let none = Column::filled(column.scalar(), 0, 0);
-                    let result = std::mem::replace(column, none);
-                    outcome.outputs.push((BufferId(slot.id as u16), result));
-                }
-                Some(list) => {
-                    let items = self.lists[list].items.get_mut();
-                    let empty = Rows::new(&self.program.lists[list].fields);
-                    let mut result = std::mem::replace(items, empty);
-                    if !self.lists[list].lent {
-                        result.columns.iter_mut().for_each(Column::shrink_to_fit);
-                    }
-                    outcome.lists.push((ListId(list as u16), result.columns));
-                }
+        for slot in slots.iter().filter(|slot| (slot.id as usize) < buffers) {
+            let column = &mut **self.buffers[slot.id as usize].get_mut();
+            let none = Column::filled(column.scalar(), 0, 0);
+            let result = std::mem::replace(column, none);
+            outcome.outputs.push((BufferId(slot.id as u16), result));
+        }
+        lists.dedup();
+        for list in lists {
+            let items = self.lists[list].items.get_mut();
+            let empty = Rows::new(&self.program.lists[list].fields);
+            let mut result = std::mem::replace(items, empty);
+            if !self.lists[list].lent {
+                result.columns.iter_mut().for_each(Column::shrink_to_fit);
             }
+            outcome.lists.push((ListId(list as u16), result.columns));
         }
         for (i, reduction) in self.program.reductions.iter().enumerate() {
             if reduction.output {
@@ -590,6 +604,7 @@ impl HostState {
                 direct: plan.direct.len() as u32,
                 direct_bytes: plan.direct_bytes,
                 full_bytes: plan.full_bytes,
+                copied_bytes: 0,
             },
             ..Report::default()
         };

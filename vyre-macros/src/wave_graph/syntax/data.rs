@@ -147,6 +147,7 @@ impl Taker<'_> {
             name,
             docs,
             host,
+            reset: self.reset.take().filter(|_| kind.is_some()),
             kind: kind.unwrap_or(FieldKind::Broken),
         })
     }
@@ -543,14 +544,27 @@ impl Taker<'_> {
                         format!("write `#[{word}(per = {size})]`"),
                     );
                 }
+                "reset" if role == Role::Scratch => self.reset(arg)?,
+                "reset" => {
+                    self.report.error_help(
+                        arg.name.span(),
+                        format!("only scratch begins anew, and `{name}` is `#[{word}]`"),
+                        match role {
+                            Role::Output => "let waves work in a `#[scratch(.., reset = round)]`, and store what is to be given back in the output",
+                            _ => "leave `reset` out: the caller gives what it holds",
+                        },
+                    );
+                }
                 "init" if role != Role::Input => {
                     init = Some(Box::new(arg.value("init = VALUE", self.report)?));
                 }
                 _ => {
                     let known: &[&str] = if role == Role::Input {
                         &["per", "bits"]
-                    } else {
+                    } else if role == Role::Output {
                         &["per", "init", "bits"]
+                    } else {
+                        &["per", "init", "bits", "reset"]
                     };
                     unknown_arg(&arg, word, known, self.report);
                 }
@@ -588,6 +602,21 @@ impl Taker<'_> {
             per,
             init,
         })
+    }
+
+    /// `reset = round`.
+    fn reset(&mut self, arg: Arg) -> Option<()> {
+        let value = arg.value("reset = round", self.report)?;
+        if ident_of(&value).is_none_or(|word| word != "round") {
+            self.report.error_help(
+                value.span(),
+                "what is reset begins anew with the rounds of the innermost fixpoint around all waves that use it",
+                "write `reset = round`",
+            );
+            return None;
+        }
+        self.reset = Some(value.span());
+        Some(())
     }
 
     /// A buffer of rows of bits: its `per`, its `bits`, and an argument that it must not have.
