@@ -100,8 +100,8 @@ pub enum DeviceError {
     /// A driver call failed, and so will all others of this process: a kernel broke the context that all of its CUDA
     /// libraries share.
     #[error(
-        "{call} failed, and the CUDA context of this process is lost, as after a fault in a kernel; start the program \
-        again to use the device: {reason}"
+        "{call} failed, and the CUDA context of this process is lost, as after a fault in a kernel or of the device; \
+        start the program again to use the device: {reason}"
     )]
     Lost {
         /// What was attempted when it was noticed.

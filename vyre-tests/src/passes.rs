@@ -522,6 +522,10 @@ pub mod shared_loops {
         reached: u32,
         #[output(per = node)]
         inner: u32,
+        #[output(per = node)]
+        free: u32,
+        #[output(per = node)]
+        fallen: u64,
         #[reduce(sum)]
         all: u64,
     }
@@ -613,6 +617,31 @@ pub mod shared_loops {
             total ^= local;
         }
         *inner = total;
+    }
+
+    /// Numbers of 64 bits, of which other words have the halves.
+    #[wave(nodes)]
+    fn frees(v: Node, g: &Csr, weight: &Buf<i32>, free: &mut u32, fallen: &mut u64) {
+        let mut first = 0;
+        loop {
+            let mut taken = 0u64;
+            let mut last = 0u64;
+            for e in g.edges(v) {
+                let u = g.target(e);
+                if u >= first && u - first < 64 {
+                    taken |= 1 << (u - first);
+                }
+                if weight[e] < 0 {
+                    last = u64::from(e) << 31;
+                }
+            }
+            *fallen += last;
+            if taken != u64::MAX {
+                *free = first + taken.trailing_ones();
+                break;
+            }
+            first += 64;
+        }
     }
 
     #[wave(nodes)]

@@ -735,8 +735,8 @@ fn a_lost_context_says_that_the_program_is_to_start_again() {
         assert!(call.starts_with("cu"), "{error}");
         assert_eq!(
             rest,
-            "failed, and the CUDA context of this process is lost, as after a fault in a kernel; start the program again \
-            to use the device: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"
+            "failed, and the CUDA context of this process is lost, as after a fault in a kernel or of the device; \
+            start the program again to use the device: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"
         );
     }
 }

@@ -298,8 +298,11 @@ impl<'m> Run<'m> {
                     continue;
                 }
                 let bytes = bytes.next_multiple_of(16);
-                let units = self.memory.read(record.fields[field as usize], bytes);
-                self.memory.write(to, &units.to_vec());
+                let units = self
+                    .memory
+                    .read(record.fields[field as usize], bytes)
+                    .to_vec();
+                self.memory.write(to, &units);
                 to += bytes;
             }
         }

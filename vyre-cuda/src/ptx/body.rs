@@ -179,7 +179,7 @@ pub(super) fn arrays(code: &[Word]) -> Rows {
 }
 
 /// The operands of a word, with their widths: the result last.
-fn operands(word: &Word) -> [(Slot, u8); 4] {
+pub(super) fn operands(word: &Word) -> [(Slot, u8); 4] {
     let row = op(word).row();
     let third = match row.imm {
         Imm::Third => (row.d, word.third()),
@@ -189,7 +189,7 @@ fn operands(word: &Word) -> [(Slot, u8); 4] {
     [(row.a, word.a), (row.b, word.b), third, (row.d, word.d)]
 }
 
-fn is_wide(slot: Slot) -> bool {
+pub(super) fn is_wide(slot: Slot) -> bool {
     match slot {
         Slot::D | Slot::OptD => true,
         Slot::N | Slot::Flag | Slot::W | Slot::OptW => false,
@@ -805,6 +805,10 @@ impl<'a> Body<'a> {
         self.put(format!("mov.b64 {{{}, {}}}, {to}", halves[0], halves[1]));
         for (row, half) in (byte..).zip(halves) {
             self.set32(row, j, false, "mov.b32", &half);
+        }
+        if self.shared.is_some() {
+            let guard = self.guard(true, j);
+            self.note_set(Cell::Pair(byte), &guard);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Loops whose turns can go in any order ([`find`]), shared out among the warp's lanes where an item has many: a hub's
 //! neighbours do not keep 31 lanes waiting.
 //!
-//! Before such a loop, items with [`FROM`] turns and more are taken one after the other. All lanes get what the item's
+//! Before such a loop, items with many turns, for so many lanes as there are, are taken one after the other. All lanes get what the item's
 //! lane has in the rows that the loop reads; then each lane takes every 32nd turn, with cells of its own, which begin
 //! with what changes nothing. Afterwards the cells are taken together and the item's lane goes on with the result. All
 //! other items, and whatever is left, go through the loop as it stands.
@@ -14,15 +14,16 @@
 //! `%w3_0`).
 
 use super::blocks::Open;
-use super::body::{Body, arrays};
+use super::body::{Body, arrays, is_wide, operands};
 use std::fmt::Write;
 use vyre_core::vir0::find::{self, Cell, Combine, Turns};
-use vyre_core::vir0::flow::{Block, Rows, defs, effect, uses, writes};
-use vyre_core::vir0::isa::{Effect, IMM, Op, UNIFORM_BASE, Word};
+use vyre_core::vir0::flow::{Block, Rows, defs, effect, rows_of, uses, writes};
+use vyre_core::vir0::isa::{Effect, IMM, Op, Slot, UNIFORM_BASE, Word};
 use vyre_core::vir0::module::{BufferId, Kernel, Program, Resource};
 
-/// Turns of an item from which on the warp takes them together.
-const FROM: u32 = 64;
+/// Turns of an item from which on the warp takes them together, at least. It takes as many turns for each item as lanes
+/// that would go through the loop side by side, twice: where few lanes have an item, also short loops are shared out.
+const FEWEST: u32 = 16;
 
 /// The loop that is being shared out.
 #[derive(Clone, Debug)]
@@ -42,7 +43,7 @@ pub(super) fn loops(program: &Program, kernel: &Kernel, wide: Rows) -> Vec<(usiz
         let rows = code[at..end].iter().map(|w| uses(w).or(writes(w)));
         let arrays = rows.fold(Rows::NONE, Rows::or).meets(arrays(code));
         let whole = turns.cells.iter().all(|(cell, _)| match cell {
-            Cell::Pair(row) => wide.has(*row),
+            Cell::Pair(row) => wide.has(*row) || stays_pair(&code[at..end], *row),
             Cell::Row(row) => !wide.has(*row) && (*row == 0 || !wide.has(row - 1)),
             Cell::Element(_) => true,
         });
@@ -70,6 +71,18 @@ fn is_noticed(code: &[Word], (cell, how): &(Cell, Combine)) -> bool {
     matches!(how, Combine::Take(_)) || !code.iter().any(reads)
 }
 
+/// Whether no word takes a pair of rows apart.
+fn stays_pair(code: &[Word], row: u8) -> bool {
+    let all = code.iter().flat_map(operands);
+    let touching = all.filter(|&(slot, byte)| {
+        let rows = rows_of(slot, byte);
+        rows.has(row) || rows.has(row + 1)
+    });
+    touching
+        .into_iter()
+        .all(|(slot, byte)| is_wide(slot) && byte == row)
+}
+
 /// A cell's registers.
 struct Own {
     cell: Cell,
@@ -77,6 +90,8 @@ struct Own {
     is_wide: bool,
     /// What the lane has; what it had when the group began; what was there before the loop.
     name: String,
+    /// Where turns have it in two registers, because elsewhere in the body words take the pair apart: these.
+    halves: Option<[String; 2]>,
     kept: String,
     before: String,
     /// The turn that set it last, counted from 1; and the same when the group began.
@@ -149,23 +164,30 @@ impl Body<'_> {
         );
 
         // Who has many turns.
-        let mut long = Vec::new();
+        let (from, mut counts) = (self.word(), Vec::new());
+        self.put(format!("mov.b32 {from}, 0"));
         for j in 0..n {
             let (number, below) = (
                 self.row_name(turns.number, j),
                 self.operand(&word, turns.below, j),
             );
-            let (count, many, some, active) = (
-                self.word(),
-                self.predicate(),
-                self.predicate(),
-                self.active(j),
-            );
+            let (count, some, active) = (self.word(), self.predicate(), self.active(j));
             self.put(format!(
                 "setp.lt.and.u32 {some}, {number}, {below}, {active}"
             ));
             self.put(format!("sub.s32 {count}, {below}, {number}"));
-            self.put(format!("setp.ge.and.u32 {many}, {count}, {FROM}, {some}"));
+            let (lanes, more) = (self.word(), self.word());
+            self.put(format!("vote.sync.ballot.b32 {lanes}, {some}, 0xffffffff"));
+            self.put(format!("popc.b32 {more}, {lanes}"));
+            self.put(format!("max.u32 {from}, {from}, {more}"));
+            counts.push((count, some));
+        }
+        self.put(format!("add.s32 {from}, {from}, {from}"));
+        self.put(format!("max.u32 {from}, {from}, {FEWEST}"));
+        let mut long = Vec::new();
+        for (count, some) in counts {
+            let many = self.predicate();
+            self.put(format!("setp.ge.and.u32 {many}, {count}, {from}, {some}"));
             long.push(many);
         }
         let any = self.any(&long);
@@ -216,7 +238,8 @@ impl Body<'_> {
         let mut read = read.and(self.live[block.at + 1]);
         for (cell, _) in &turns.cells {
             match cell {
-                Cell::Row(row) | Cell::Pair(row) => read.add(*row),
+                Cell::Row(row) => read.add(*row),
+                Cell::Pair(row) => read = read.or(rows_of(Slot::D, *row)),
                 Cell::Element(_) => {}
             }
         }
@@ -288,6 +311,7 @@ impl Body<'_> {
         self.put(format!("sub.s32 {turn}, {number}, {first}"));
         self.put(format!("add.s32 %sturn, {turn}, 1"));
         for own in &cells {
+            self.join_halves(own);
             self.put(format!("mov.{} {}, {}", own.ty(), own.kept, own.name));
             if let Some([set, kept]) = &own.set {
                 self.put(format!("mov.b32 {kept}, {set}"));
@@ -308,11 +332,13 @@ impl Body<'_> {
         self.label(&redo);
         for own in &cells {
             self.put(format!("mov.{} {}, {}", own.ty(), own.name, own.kept));
+            self.part_halves(own);
             if let Some([set, kept]) = &own.set {
                 self.put(format!("mov.b32 {set}, {kept}"));
             }
         }
         self.label(&took);
+        cells.iter().for_each(|own| self.join_halves(own));
         self.shared = None;
         let after = self.take_cells_together(&cells, (&lane, &given));
         self.set = "";
@@ -329,7 +355,10 @@ impl Body<'_> {
                         self.put(format!("@{own} mov.b32 {to}, {value}"));
                     }
                     Cell::Pair(row) => {
-                        let to = self.wide_name(row, j);
+                        let to = match self.wide.has(row) {
+                            true => self.wide_name(row, j),
+                            false => both(&self.halves_of(row, j)),
+                        };
                         self.put(format!("@{own} mov.b64 {to}, {value}"));
                     }
                     Cell::Element(b) => self.store_element(block, (b, j), own, value),
@@ -436,21 +465,29 @@ impl Body<'_> {
         let block = self.block_at(self.pc);
         let mut cells = Vec::new();
         for &(cell, how) in &turns.cells {
-            let (is_wide, name) = match cell {
-                Cell::Row(row) => (false, self.row_name(row, 0)),
-                Cell::Pair(row) => (true, self.wide_name(row, 0)),
+            let found = |row: u8| {
+                let found = given.iter().find(|(r, _)| *r == row);
+                found.map(|(_, name)| name.clone())
+            };
+            let (is_wide, name, halves) = match cell {
+                Cell::Row(row) => (false, self.row_name(row, 0), None),
+                Cell::Pair(row) if self.wide.has(row) => (true, self.wide_name(row, 0), None),
+                Cell::Pair(row) => (true, self.long(), Some(self.halves_of(row, 0))),
                 Cell::Element(b) => {
                     let wide = self.program.buffers[b.index()].scalar.size_bytes() == 8;
-                    (wide, Self::element_name(b.0))
+                    (wide, Self::element_name(b.0), None)
                 }
             };
             let register = |body: &mut Self| if is_wide { body.long() } else { body.word() };
             let kept = register(self);
             let before = match cell {
-                Cell::Row(row) | Cell::Pair(row) => {
-                    let found = given.iter().find(|(r, _)| *r == row);
-                    found.map(|(_, name)| name.clone())
+                Cell::Pair(row) if halves.is_some() => {
+                    let before = self.long();
+                    let given = [row, row + 1].map(|r| found(r).expect("both halves are given"));
+                    self.put(format!("mov.b64 {before}, {}", both(&given)));
+                    Some(before)
                 }
+                Cell::Row(row) | Cell::Pair(row) => found(row),
                 Cell::Element(b) => {
                     let (at, none) = self.element_of(block, b, 0);
                     self.put(format!("@{none} bra.uni {next}"));
@@ -480,9 +517,30 @@ impl Body<'_> {
                 kept,
                 before,
                 set,
+                halves,
             });
+            self.part_halves(&cells[cells.len() - 1]);
         }
         cells
+    }
+
+    /// The registers of a pair that words take apart.
+    fn halves_of(&self, row: u8, j: u32) -> [String; 2] {
+        [self.row_name(row, j), self.row_name(row + 1, j)]
+    }
+
+    /// Takes what turns left in two registers into the cell's.
+    fn join_halves(&mut self, own: &Own) {
+        if let Some(halves) = &own.halves {
+            self.put(format!("mov.b64 {}, {}", own.name, both(halves)));
+        }
+    }
+
+    /// Puts what the cell has where turns look for it.
+    fn part_halves(&mut self, own: &Own) {
+        if let Some(halves) = &own.halves {
+            self.put(format!("mov.b64 {}, {}", both(halves), own.name));
+        }
     }
 
     /// What the loop leaves in each cell, known to all lanes.
@@ -641,6 +699,10 @@ impl Body<'_> {
         self.proved.retain(|&(row, _)| !written.has(row));
         self.known.retain(|&row, _| !written.has(row));
     }
+}
+
+fn both([low, high]: &[String; 2]) -> String {
+    format!("{{{low}, {high}}}")
 }
 
 fn set_name(cell: Cell) -> String {

@@ -219,6 +219,20 @@ fn lives() -> Program {
     program
 }
 
+#[test]
+fn a_loop_is_shared_where_its_pair_is_taken_apart_elsewhere() {
+    let mut program = lives();
+    let code = &mut program.kernels[0].code;
+    let last = code.len() - 2;
+    code.insert(last, word(Op::Xor32, 2, 2, 3, 0));
+    code.insert(last + 1, word(Op::Push, 0, 2, 0, 0));
+    let text = text_of(&program);
+    assert!(text.contains("mov.b64 {%sw2_0, %sw3_0}, "), "{text}");
+    // Words of its turns are another matter.
+    program.kernels[0].code[8] = word(Op::Or32, 2, 2, 8, 0);
+    assert!(!text_of(&program).contains("%sw2_0, %sw3_0"));
+}
+
 /// Rounds of a mixing function, divided by a uniform, in a local array.
 fn hashes() -> Program {
     let x = 2;
