@@ -600,11 +600,11 @@ mod finds {
         unread: &Append<u32>,
         pairs: &Append<(u32, u64)>,
     ) {
-        if i % of == 0 {
+        if i.is_multiple_of(of) {
             small.append(i as u8);
             unread.append(i);
         }
-        if i % 3 == 0 {
+        if i.is_multiple_of(3) {
             pairs.append((i, i as u64 * 1_000_000_007));
         }
     }

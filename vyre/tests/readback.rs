@@ -53,18 +53,18 @@ pub mod finds {
         count: &Reduce<Sum<u64>>,
         seen: &Buf<Atomic<u32>>,
     ) {
-        if of != 0 && i % of == 0 {
+        if of != 0 && i.is_multiple_of(of) {
             found.append(i);
             unread.append(i);
             count.add(i as u64);
             seen[0].fetch_max(i);
         }
-        if pairs_of != 0 && i % pairs_of == 0 {
+        if pairs_of != 0 && i.is_multiple_of(pairs_of) {
             let square = i as u64 * i as u64;
             pairs.append(Pair {
                 of: i,
                 square,
-                even: i % 2 == 0,
+                even: i.is_multiple_of(2),
             });
         }
     }
@@ -90,7 +90,7 @@ fn run(items: u32, of: u32, pairs_of: u32) -> finds::Run {
 /// How many multiples of that there are.
 fn multiples(run: finds::Run, of: u32) -> Vec<u32> {
     let all = 0..run.items;
-    all.filter(|i| of != 0 && i % of == 0).collect()
+    all.filter(|i| of != 0 && i.is_multiple_of(of)).collect()
 }
 
 /// What the planner makes of what such a run finds. `alone`: nothing of lists is packed.

@@ -101,13 +101,13 @@ fn every_round_begins_with_the_initial_value(runtime: &Runtime) {
     for nodes in [1, 5, 70, 3_000] {
         let graph = graphs::chain(nodes);
         let mut session = searches::Session::new(runtime, &graph).expect("it fits");
-        for (steps, last) in [(2, 1), (3, nodes.min(20) as u32)] {
+        for (steps, last) in [(2, 1), (3, nodes.min(20))] {
             let out = session.run(searches::Run { steps, last }).expect("it runs");
             let reached = |v: u32| match v < last {
-                true => (nodes as u32 - v).min(steps + 1),
+                true => (nodes - v).min(steps + 1),
                 false => 0,
             };
-            let all = || 0..nodes as u32;
+            let all = || 0..nodes;
             assert!(
                 out.reached.iter().copied().eq(all().map(reached)),
                 "{:?}",
