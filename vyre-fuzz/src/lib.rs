@@ -155,7 +155,7 @@ fn decode_bytes(bytes: &[u8], tally: &mut Tally) {
                     assert!(again.as_ref() == Ok(taken), "what is taken can be sent on");
                 }
                 (Ok(()), Err(e)) => assert!(
-                    matches!(e, UntrustedError::Text { .. }),
+                    matches!(e, UntrustedError::Text { .. } | UntrustedError::Anew { .. }),
                     "a small program within the limits is refused: {e}"
                 ),
                 (Err(_), taken) => assert!(taken.is_err()),

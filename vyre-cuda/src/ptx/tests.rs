@@ -223,6 +223,11 @@ fn lives() -> Program {
 fn a_loop_is_shared_where_its_pair_is_taken_apart_elsewhere() {
     let mut program = lives();
     let code = &mut program.kernels[0].code;
+    // Turns that are counted as `for` counts them.
+    code[4] = word(Op::LeU32, 6, 5, 4, 0);
+    code[5] = word(Op::BreakIf, 0, 6, 0, 0);
+    code[9] = word(Op::Mov32, 7, IMM, 0, 0);
+    code[10] = word(Op::Add32, 4, 4, IMM, 1);
     let last = code.len() - 2;
     code.insert(last, word(Op::Xor32, 2, 2, 3, 0));
     code.insert(last + 1, word(Op::Push, 0, 2, 0, 0));
