@@ -24,6 +24,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 use vyre::Runtime;
+use vyre::cuda::Shape;
 use vyre_examples::cli::{count, time};
 use vyre_examples::formats::write_file;
 use workloads::{Inputs, Name, Scale, Workload};
@@ -42,6 +43,10 @@ pub struct Bench {
     /// Rivals to run, separated by commas; named ones run even where they take long [default: all]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub rivals: Vec<String>,
+    /// Run vyre's compiled passes also with modules of these shapes, separated by commas: threads of a CTA and CTAs of a
+    /// multiprocessor, such as 512x3
+    #[arg(long, value_delimiter = ',', value_name = "SHAPES")]
+    pub shapes: Vec<Shape>,
     /// Measure passes of the corpus instead (docs/CORPUS.md), separated by commas [default: all]
     #[arg(long, value_delimiter = ',', num_args = 0.., value_name = "NAMES")]
     pub corpus: Option<Vec<String>>,
@@ -429,6 +434,7 @@ impl Bench {
             return Err(Failure::NoRival(unknown.clone()));
         }
         all.retain(|r| self.rivals.is_empty() || self.rivals.iter().any(|n| n == r.name()));
+        all.extend(rivals::of_shapes(&self.shapes));
         Ok(all)
     }
 

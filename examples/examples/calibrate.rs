@@ -89,6 +89,23 @@ const TRIES: usize = 5;
 const SPARSE: u32 = 4_096;
 /// Edges of graphs that one CTA may search as fast as all do.
 const SHORT: [u32; 6] = [512, 1_024, 2_048, 4_096, 8_192, 16_384];
+/// Layers of graphs that are searched one layer at a time.
+const LAYERS: [u32; 7] = [512, 256, 128, 64, 32, 16, 8];
+/// Nodes of these graphs, and edges of a node to the next layer.
+const LAYERED: u32 = 1 << 18;
+const FAN: u32 = 16;
+
+/// Layers of one size. Each edge leads from a node to some node of the next layer, or back, so that rounds may pull.
+fn layered(layers: u32) -> Csr {
+    let width = LAYERED / layers;
+    let on = (0..LAYERED - width).flat_map(|v| {
+        let next = (v / width + 1) * width;
+        (0..FAN).map(move |k| (v, next + (v * FAN + k).wrapping_mul(0x9e37_79b9) % width))
+    });
+    let mut edges: Vec<(u32, u32)> = on.flat_map(|(a, b)| [(a, b), (b, a)]).collect();
+    edges.sort_unstable();
+    Csr::from_edges(LAYERED as usize, &edges).expect("edges name nodes")
+}
 
 impl Calibrate {
     /// Nanoseconds of a sweep over `n` items on `ctas` CTAs, barrier included, in a run of many.
@@ -113,6 +130,17 @@ impl Calibrate {
             best = best.min(report.device_ns.unwrap_or(report.wall_ns) as f64);
         }
         Ok(best)
+    }
+
+    /// Nanoseconds of a search where a frontier is sparse up to this part of the nodes.
+    fn routed(session: &mut search::Session, (all, sparse): (u32, f64)) -> Result<f64, Error> {
+        let mut thresholds = Thresholds::default();
+        thresholds.route.density[..2].fill(sparse);
+        thresholds.route.hysteresis = 0.0;
+        session.set_thresholds(thresholds);
+        // The first of them look what the frontiers hold, and whether the graph is symmetric.
+        Calibrate::search(session, all)?;
+        Calibrate::search(session, all)
     }
 
     /// Nanoseconds of a sweep over `n` items where sweeps of `parallel_from` items take all threads.
@@ -209,6 +237,26 @@ impl Example for Calibrate {
                 }
                 thresholds.launch.lone_worker_items = n.into();
             }
+            // Lists alone are enough up to the widest layer that is searched as fast with them.
+            thresholds.route.density[..2].fill(0.0);
+            for layers in LAYERS {
+                let graph = layered(layers);
+                let mut session = search::Session::new(&runtime, &graph)?;
+                let lists = Calibrate::routed(&mut session, (all, 1.0))?;
+                let bitmaps = Calibrate::routed(&mut session, (all, 0.0))?;
+                job.say(
+                    "search",
+                    format!(
+                        "{layers} layers: {:.2} us with lists, {:.2} us with bitmaps beside them",
+                        lists / 1e3,
+                        bitmaps / 1e3
+                    ),
+                );
+                if lists >= 1.02 * bitmaps {
+                    break;
+                }
+                thresholds.route.density[..2].fill(1.0 / f64::from(layers));
+            }
         } else {
             text += "# nothing is measured on this backend yet: these are the thresholds as they were\n";
         }
@@ -218,6 +266,7 @@ impl Example for Calibrate {
         job.figure("parallel_from", thresholds.parallel_from);
         job.figure("sparse_workers", thresholds.launch.sparse_workers);
         job.figure("lone_worker_items", thresholds.launch.lone_worker_items);
+        job.figure("sparse_density", thresholds.route.density[1]);
         match &self.file {
             Some(path) => {
                 let done = std::fs::write(path, text);

@@ -74,6 +74,9 @@ pub struct Shared {
     /// Write the PTX of the pass's own module, as compiled on a GPU; none is needed for it
     #[arg(long, value_name = "FILE")]
     pub dump_ptx: Option<PathBuf>,
+    /// Shape of that module: threads of a CTA and CTAs of a multiprocessor, such as 512x3 [default: the pass's own]
+    #[arg(long, value_name = "SHAPE", requires = "dump_ptx")]
+    pub shape: Option<vyre::cuda::Shape>,
     /// Load thresholds of the launch policy that `calibrate` wrote
     #[arg(long, value_name = "FILE")]
     pub thresholds: Option<PathBuf>,
@@ -649,7 +652,8 @@ impl Job<'_> {
         let shared = self.shared;
         if let Some(path) = &shared.dump_ptx {
             let (nodes, edges) = self.sizes;
-            let ptx = vyre::cuda::pass_ptx(&plan.program(), edges as f64 / nodes.max(1) as f64);
+            let degree = edges as f64 / nodes.max(1) as f64;
+            let ptx = vyre::cuda::pass_ptx(&plan.program(), degree, shared.shape);
             self.write(path, &ptx.map_err(vyre::Error::from)?)?;
         }
         for (path, picture) in [

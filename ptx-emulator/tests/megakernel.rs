@@ -17,8 +17,8 @@ use vyre_core::run::backend::{Backend, Executor, Opening};
 use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::module::{BufferId, ReductionId};
 use vyre_core::vir0::verify::verify;
-use vyre_cuda::Cuda;
 use vyre_cuda::played::{Allocations, Launched, Played, Player, play};
+use vyre_cuda::{Cuda, Shape};
 use vyre_tests::endless::{rounds, spin, undecided};
 use vyre_tests::graphs::UNSEEN;
 use vyre_tests::passes::{bfs, faulty_loops, phases, shared_loops, sssp, three_waves, walks, work};
@@ -78,6 +78,12 @@ fn played(multiprocessors: u32, cluster: u32, seed: u64) -> Cuda {
     play(played, Emulator { seed }).expect("it has all that is needed")
 }
 
+/// The same with compiled passes, by modules of a shape.
+fn shaped(shape: Shape, (multiprocessors, cluster): (u32, u32)) -> Runtime {
+    let cuda = played(multiprocessors, cluster, 3).with_shape(shape);
+    Runtime::on(Arc::new(cuda)).with_route(vyre::RoutePolicy::Compiled)
+}
+
 fn emulated(multiprocessors: u32, cluster: u32, seed: u64) -> Runtime {
     let runtime = Runtime::on(Arc::new(played(multiprocessors, cluster, seed)));
     runtime.with_route(vyre::RoutePolicy::Interpreter)
@@ -124,8 +130,22 @@ fn left(outcome: Result<Outcome, RunError>) -> Left {
 /// Those programs whose result no order of waves changes, by a module of their own.
 #[test]
 fn random_compiled_passes_do_what_they_mean() {
+    random_passes(60, |nth| played(1, 1, nth));
+}
+
+/// The same, by several small CTAs on each multiprocessor.
+#[test]
+fn random_compiled_passes_of_other_shapes_do_what_they_mean() {
+    let shapes = ["128x3", "256x2", "160x1"];
+    random_passes(45, |nth| {
+        let shape = shapes[nth as usize % shapes.len()];
+        played(1, 1, nth).with_shape(shape.parse().expect("it is a shape"))
+    });
+}
+
+fn random_passes(count: u64, device: impl Fn(u64) -> Cuda) {
     let (mut ran, mut finished) = (0, 0);
-    cases(60, |u| {
+    cases(count, |u| {
         let (graph, program) = (programs::graph(u)?, programs::program(u)?);
         assert_eq!(verify(&program), Ok(()));
         if !check::program(&program).is_empty() {
@@ -139,7 +159,7 @@ fn random_compiled_passes_do_what_they_mean() {
         };
         let expected = Vir0Executor::new(Arc::clone(&program), &topology, Allocation::Separate);
         let expected = left(expected.expect("it fits").run(&Args::default()));
-        let cuda = played(1, 1, ran);
+        let cuda = device(ran);
         let opening = Opening {
             program: Arc::clone(&program),
             topology: &topology,
@@ -651,4 +671,183 @@ fn what_lists_hold_is_packed_by_all_ctas() {
         let compiled = runtime.with_route(vyre::RoutePolicy::Compiled);
         assert_eq!(runs(&compiled, true), meant);
     }
+}
+
+/// Sums of floats over neighbours, of nodes with any number of them, in two rounds.
+#[wave_graph]
+mod ranks {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        rank: f32,
+        #[scratch(per = node)]
+        share: f32,
+        #[reduce(sum)]
+        late: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, rank: &mut f32) {
+        *rank = 1.0 / (v as f32 + 3.0);
+    }
+
+    #[fixpoint(after(init), until(late > 0), max_rounds = 9)]
+    mod rounds {
+        #[wave(nodes)]
+        fn scatter(rank: &f32, share: &mut f32) {
+            *share = *rank * 0.37;
+        }
+
+        #[wave(nodes, after(scatter))]
+        fn gather(
+            v: Node,
+            round: Round,
+            graph: &Csr,
+            share: &Buf<f32>,
+            rank: &mut f32,
+            late: &Reduce<Sum<u32>>,
+        ) {
+            let mut sum = 0.1f32;
+            for u in graph.neighbors(v) {
+                sum += share[u];
+            }
+            *rank = sum;
+            if round == 1 {
+                late.add(1);
+            }
+        }
+    }
+}
+
+/// Many small CTAs, and few large ones: the same bits, also where an item's edges are summed up by several lanes.
+#[test]
+fn compiled_passes_leave_the_same_in_every_shape() {
+    let mut edges: Vec<(u32, u32)> = (0..600).map(|k| (k * 7 % 90, k * k % 83)).collect();
+    edges.extend((0..700).map(|k| (11, k * 3 % 90)));
+    let graph = Csr::from_edges(90, &edges).expect("it is a graph");
+    let weight: Vec<u32> = (0..graph.edge_count() as u32).map(|e| e * 7 % 23).collect();
+    let run = |runtime: &Runtime| {
+        let mut session = ranks::Session::new(runtime, &graph).expect("it fits");
+        session.compile_now().expect("any text is taken");
+        let out = session.run(ranks::Run {}).expect("no trap");
+        let explained = session.explain().to_string();
+        let bits: Vec<u32> = out.rank.iter().map(|x| x.to_bits()).collect();
+        let mut session = bfs::Session::new(runtime, &graph).expect("it fits");
+        session.compile_now().expect("any text is taken");
+        let dist = session.run(bfs::Run { source: 3 }).expect("no trap").dist;
+        let topology = sssp::Topology {
+            graph: &graph,
+            weight: &weight,
+        };
+        let mut session = sssp::Session::new(runtime, topology).expect("it fits");
+        session.compile_now().expect("any text is taken");
+        let near = session.run(sssp::Run { source: 3 }).expect("no trap").dist;
+        ((bits, dist, near), explained)
+    };
+    let (meant, _) = run(&shaped(Shape::INTERPRETER, (2, 1)));
+    for (text, says) in [
+        ("512x1", "1 CTA of 512 threads a multiprocessor"),
+        ("512x3", "3 CTAs of 512 threads a multiprocessor"),
+        ("256x4", "4 CTAs of 256 threads a multiprocessor"),
+        ("128x6", "6 CTAs of 128 threads a multiprocessor"),
+        ("1024x2", "2 CTAs of 1024 threads a multiprocessor"),
+    ] {
+        let shape = text.parse().expect("it is a shape");
+        let (found, explained) = run(&shaped(shape, (2, 1)));
+        assert_eq!(found, meant, "{text}");
+        assert!(explained.contains(says), "{explained}");
+    }
+}
+
+/// Narrow rounds of one and of several waves: on one CTA, on all, in a cluster of small CTAs, and out of it again.
+#[test]
+fn narrow_rounds_leave_the_same_in_every_shape() {
+    let shapes = [
+        graphs::chain(40),
+        graphs::grid(12, 9),
+        graphs::random_graph(60, 200),
+        graphs::random_graph(700, 2000),
+    ];
+    for graph in &shapes {
+        let waves = |runtime: &Runtime| {
+            let mut session = three_waves::Session::new(runtime, graph).expect("it fits");
+            if runtime.backend() == "cuda" {
+                session.compile_now().expect("any text is taken");
+            }
+            let run = three_waves::Run {
+                source: 0,
+                too_far: UNSEEN,
+            };
+            let out = session.run(run).expect("no trap");
+            (out.dist, out.label, out.back, out.report.rounds)
+        };
+        let meant = waves(&Runtime::vir0());
+        let distances = graphs::distances(graph, 0);
+        for (text, of) in [("512x2", (2, 1)), ("256x3", (3, 8)), ("128x2", (8, 8))] {
+            let runtime = shaped(text.parse().expect("it is a shape"), of);
+            let mut session = bfs::Session::new(&runtime, graph).expect("it fits");
+            session.compile_now().expect("any text is taken");
+            for _ in 0..2 {
+                let out = session.run(bfs::Run { source: 0 }).expect("no trap");
+                assert_eq!(out.dist, distances, "{text}");
+            }
+            assert_eq!(waves(&runtime), meant, "{text}");
+        }
+    }
+}
+
+/// A fault tells of its item, its index and its place, however few rows a module has of an item.
+#[test]
+fn traps_are_the_same_in_every_shape() {
+    let graph = graphs::random_graph(300, 900);
+    let run = |runtime: &Runtime| {
+        let mut session = three_waves::Session::new(runtime, &graph).expect("it fits");
+        if runtime.backend() == "cuda" {
+            session.compile_now().expect("any text is taken");
+        }
+        let run = three_waves::Run {
+            source: 0,
+            too_far: 2,
+        };
+        match session.run(run) {
+            Err(vyre::Error::Trap(trap)) => (trap.kind, trap.item, trap.index, trap.len, trap.site),
+            other => panic!("it traps, but gave {other:?}"),
+        }
+    };
+    let meant = run(&Runtime::vir0());
+    for text in ["512x2", "128x4"] {
+        let runtime = shaped(text.parse().expect("it is a shape"), (2, 1));
+        assert_eq!(run(&runtime), meant, "{text}");
+    }
+}
+
+/// A session goes from the interpreter to a module of another shape and back, and queries of a batch have a CTA each.
+#[test]
+fn sessions_go_between_shapes() {
+    let graph = graphs::random_graph(60, 200);
+    let runtime = shaped("256x3".parse().expect("it is a shape"), (2, 1));
+    let runtime = runtime.with_route(vyre::RoutePolicy::Interpreter);
+    let mut session = bfs::Session::new(&runtime, &graph).expect("it fits");
+    let check = |session: &mut bfs::Session, route: &str| {
+        let out = session.run(bfs::Run { source: 3 }).expect("no trap");
+        assert_eq!(out.report.route, route);
+        assert_eq!(out.dist, graphs::distances(&graph, 3));
+        for source in 0..5 {
+            session.submit(bfs::Run { source }, 0);
+        }
+        for (source, (_, out)) in (0..).zip(session.run_batch().expect("it begins").results) {
+            assert_eq!(
+                out.expect("no trap").dist,
+                graphs::distances(&graph, source)
+            );
+        }
+    };
+    check(&mut session, "interpreted");
+    session.compile_now().expect("any text is taken");
+    check(&mut session, "compiled");
+    assert!(session.set_step_limit(Some(1 << 40)));
+    check(&mut session, "interpreted");
+    assert!(session.set_step_limit(None));
+    check(&mut session, "compiled");
 }

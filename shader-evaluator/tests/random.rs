@@ -76,6 +76,7 @@ fn random_programs_do_as_shaders_what_they_do_interpreted() {
         let mut program = program(u)?;
         // Shaders do not fill memory between rounds.
         program.buffers.iter_mut().for_each(|b| b.reset = None);
+        program.frontiers.iter_mut().for_each(|f| f.reset = None);
         let graph = graph(u)?;
         if verify(&program).is_err() {
             return Ok(());

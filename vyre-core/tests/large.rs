@@ -188,6 +188,7 @@ fn nested(deep: usize) -> Program {
             capacity: Extent::Nodes,
             unique: true,
             owner: Some(FixpointId(deep - 1)),
+            reset: None,
         }],
         ..Program::default()
     };
@@ -242,6 +243,7 @@ fn tables_may_be_full() {
                     capacity: Extent::Fixed(0),
                     unique: false,
                     owner: None,
+                    reset: None,
                 };
                 half
             ],
@@ -342,6 +344,7 @@ fn capacities_of_2_to_the_61_are_too_large_and_no_more() {
         capacity: extent,
         unique: false,
         owner: None,
+        reset: None,
     };
     let huge = ConstantId(0);
     let mut program = one(vec![word(Op::Ret, 0, 0, 0)], 1);

@@ -164,6 +164,7 @@ fn bfs() -> Program {
             capacity: vyre_core::vir0::module::Extent::Nodes,
             unique: true,
             owner: Some(f),
+            reset: None,
         }],
         waves: vec![
             wave(

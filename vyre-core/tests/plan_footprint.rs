@@ -61,6 +61,7 @@ fn program() -> Program {
             capacity: Extent::NodesPlusEdges,
             unique: false,
             owner: Some(f),
+            reset: None,
         }],
         waves: vec![
             wave(&[1], None, Domain::Nodes),

@@ -1,7 +1,7 @@
 //! Routes and the plan cache.
 
 use vyre_core::plan::barrier::levels;
-use vyre_core::plan::cache::{Lru, PLAN_CAPACITY, PlanKey};
+use vyre_core::plan::cache::{Lru, PLAN_CAPACITY, PlanKey, PlanKind};
 use vyre_core::plan::memory::{self, Input, WaveBytes};
 use vyre_core::plan::route::{Downgrade, Need, Policy, Route, RouteError, Sample, choose};
 
@@ -280,7 +280,7 @@ fn key(density: f64) -> PlanKey {
     let sample = Sample { density, ..CALM };
     PlanKey {
         layout_hash: 7,
-        kind: 0,
+        kind: PlanKind::Session,
         device: 0,
         pressure: Policy::default().pressure(&sample, None).unwrap(),
     }
@@ -307,7 +307,14 @@ fn equivalent_pressure_hits_the_cache() {
     );
     assert_eq!(
         ask(PlanKey {
-            kind: 1,
+            kind: PlanKind::Batch,
+            ..key(0.9)
+        }),
+        (Route::BlockDense, 1)
+    );
+    assert_eq!(
+        ask(PlanKey {
+            kind: PlanKind::Fused,
             ..key(0.9)
         }),
         (Route::BlockDense, 1)

@@ -588,6 +588,7 @@ fn as_many_frontiers_as_there_can_be_go_through() {
                 capacity: Extent::Nodes,
                 unique: true,
                 owner: None,
+                reset: None,
             })
             .collect(),
         kernels: vec![kernel(Op::Ret); usize::from(count)],
@@ -691,6 +692,7 @@ fn what_a_device_numbers_together_has_one_limit() {
         capacity: Extent::Fixed(1),
         unique: false,
         owner: None,
+        reset: None,
     };
     let mut program = small();
     program.schedule.clear();

@@ -107,6 +107,7 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
                 capacity: Extent::NodesPlusEdges,
                 unique: false,
                 owner: Some(FixpointId(0)),
+                reset: None,
             },
             Frontier {
                 name: "work".into(),
@@ -114,6 +115,7 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
                 capacity: Extent::Fixed(5),
                 unique: false,
                 owner: None,
+                reset: None,
             },
         ],
         lists: vec![List {
@@ -1666,9 +1668,34 @@ fn each_rule_is_checked() {
         p.buffers[2].reset = Some(FixpointId(0));
     };
     let buffer = Place::Buffer(BufferId(2));
+    let input = |p: &mut Program| {
+        anew(p);
+        p.buffers[2].role = Role::Input;
+    };
+    assert!(broken(input).contains(&(buffer, Rule::ResetRole(Role::Input))));
+    let front = Place::Frontier(FrontierId(0));
+    let rule = Rule::ResetOwner {
+        reset: FixpointId(0),
+        owner: Some(FixpointId(0)),
+    };
     assert_eq!(
-        program(|p| p.buffers[2].reset = Some(FixpointId(0))),
-        [(buffer, Rule::ResetRole(Role::Output))]
+        program(|p| {
+            // Outputs begin anew, too.
+            p.buffers[2].reset = Some(FixpointId(0));
+            p.frontiers[0].reset = Some(FixpointId(0));
+        }),
+        [(front, rule)]
+    );
+    let (work, unowned) = (
+        Place::Frontier(FrontierId(1)),
+        Rule::ResetOwner {
+            reset: FixpointId(0),
+            owner: None,
+        },
+    );
+    assert_eq!(
+        program(|p| p.frontiers[1].reset = Some(FixpointId(0))),
+        [(work, unowned)]
     );
     assert_eq!(
         broken(|p| {
@@ -1688,6 +1715,29 @@ fn each_rule_is_checked() {
     };
     let rule = Rule::ResetOutside(FixpointId(1), KernelId(0));
     assert!(broken(outside).contains(&(buffer, rule)));
+    // What is swapped begins anew in a fixpoint around, with what begins alike.
+    let around = |p: &mut Program| {
+        anew(p);
+        p.fixpoints.insert(0, p.fixpoints[0].clone());
+        p.fixpoints[1].parent = Some(FixpointId(0));
+        p.kernels.push(p.kernels[1].clone());
+        (p.fixpoints[0].until, p.fixpoints[1].until) = (KernelId(1), KernelId(2));
+        p.buffers[5] = p.buffers[2].clone();
+        p.fixpoints[1].swaps.push((BufferId(5), BufferId(2)));
+    };
+    assert!(!broken(around).contains(&(buffer, Rule::ResetSwap)));
+    let other = |p: &mut Program| {
+        around(p);
+        p.buffers[5].reset = None;
+    };
+    assert!(broken(other).contains(&(buffer, Rule::ResetSwap)));
+    let begins = |p: &mut Program| {
+        around(p);
+        let scalar = p.buffers[2].scalar;
+        p.constants.push(Constant { scalar, bits: 1 });
+        p.buffers[5].init = Some(ConstantId(1));
+    };
+    assert!(broken(begins).contains(&(buffer, Rule::ResetSwap)));
     assert_eq!(
         program(|p| p.schedule.swap(0, 1)),
         [

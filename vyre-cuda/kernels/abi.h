@@ -9,12 +9,12 @@ typedef long long i64;
 
 // A field that does not apply.
 #define VYRE_NONE 4294967295u
-// Threads of a CTA; one CTA runs on each multiprocessor.
+// Threads of a CTA of the interpreter, of which one runs on each multiprocessor, and of any CTA at most.
 #define VYRE_THREADS 1024u
-// Warps of a CTA.
+// Warps of such a CTA.
 #define VYRE_WARPS 32u
-// Most CTAs of a launch: the barrier word counts arrivals in 8 bits.
-#define VYRE_MAX_CTAS 255u
+// Most CTAs of a launch: the barrier word counts arrivals in 10 bits.
+#define VYRE_MAX_CTAS 1023u
 // Barrier words, used in turn.
 #define VYRE_BARRIER_WORDS 3u
 // CTAs of a cluster.
@@ -386,7 +386,8 @@ struct Image {
     u32 look_ticks;
     u32 limited;
     u64 most_steps;
-    u64 unused;
+    u32 per_multiprocessor;
+    u32 unused;
 };
 static_assert(sizeof(Image) == 192, "");
 

@@ -1,9 +1,10 @@
 // Where CTAs come together: uniforms that are staged anew, reductions, the grid barrier and what it tells, flips.
 //
-// The grid barrier is one 64-bit word: arrivals in bits 56.., CTAs that want to stop in 48.., CTAs whose pushes need a
-// look at the counters in 40.., and below them the number of items pushed to the frontier that the barrier carries. Three
-// words are used in turn. They only grow, modulo 2^64, and what a barrier says is by how much: a store that zeroes a word
-// could land after arrivals at it, unless a fence came between.
+// The grid barrier is one 64-bit word: arrivals in bits 54.., CTAs that have more to say in 44.., and below them the number
+// of items pushed to the frontier that the barrier carries. More to say is that pushes need a look at the counters, or that
+// the run is to stop; then a word beside it, which is never taken back, says so. Three words are used in turn. They only
+// grow, modulo 2^64, and what a barrier says is by how much: a store that zeroes a word could land after arrivals at it,
+// unless a fence came between.
 #pragma once
 
 #include "operators.cuh"
@@ -11,9 +12,29 @@
 // What each barrier word was when it was passed last. A variable of its own: nothing is known of one that is indexed.
 __shared__ u64 vyre_passed[VYRE_BARRIER_WORDS];
 
-#define VYRE_ARRIVAL (1ull << 56)
-#define VYRE_STOP (1ull << 48)
-#define VYRE_ATTENTION (1ull << 40)
+#define VYRE_CTA_BITS 10
+#define VYRE_ARRIVAL_BIT 54
+#define VYRE_ATTENTION_BIT 44
+#define VYRE_ARRIVAL (1ull << VYRE_ARRIVAL_BIT)
+#define VYRE_ATTENTION (1ull << VYRE_ATTENTION_BIT)
+// In what a CTA has to tell, and in what it heard; never in the word itself.
+#define VYRE_STOP (1ull << 43)
+// The number of items: of each CTA up to 2^32.
+#define VYRE_PUSHED (VYRE_STOP - 1)
+
+// What a CTA adds to the barrier word there, by one thread right before that. A CTA that wants to stop says so beside it.
+__device__ __forceinline__ u64 told(u64 at, u64 word) {
+    if ((word & VYRE_STOP) == 0) return word;
+    store_relaxed(at + 16, 1);
+    return (word & ~VYRE_STOP) | VYRE_ATTENTION;
+}
+
+// What a barrier said that was passed, with whether some CTA wants to stop. Nobody says that of a later barrier of this turn
+// before all have passed this one.
+__device__ __forceinline__ u64 heard(u64 at, u64 seen) {
+    if ((seen & (VYRE_ARRIVAL - VYRE_ATTENTION)) != 0 && load_relaxed(at + 16) != 0) seen |= VYRE_STOP;
+    return seen;
+}
 
 // Float minima and maxima are kept in slots as integers of the same order, so that the hardware's atomics serve.
 __device__ __forceinline__ u64 ordered(u32 kind, u64 bits) {
@@ -144,19 +165,20 @@ __device__ __forceinline__ u64 grid_barrier(u64 word, u32& abort) {
         if (limited != 0) has_no_steps();
         if (abort != 0) {
             note_abort();
-            word += VYRE_STOP;
+            word |= VYRE_STOP;
         }
         if (ctas == 1) {
             seen = VYRE_ARRIVAL + word;
             abort = look();
             if (limited != 0) abort |= has_no_steps();
         } else {
-            const u64 before = vyre_passed[phase];
-            add_release64(words + phase * 128, VYRE_ARRIVAL + word);
+            const u64 before = vyre_passed[phase], at = words + phase * 128;
+            add_release64(at, told(at, VYRE_ARRIVAL + word));
             do {
-                seen = load_acquire64(words + phase * 128) - before;
-            } while (seen >> 56 != ctas);
+                seen = load_acquire64(at) - before;
+            } while (seen >> VYRE_ARRIVAL_BIT != ctas);
             vyre_passed[phase] = before + seen;
+            seen = heard(at, seen);
             if (blockIdx.x == 0) {
                 abort = look();
                 if (limited != 0) abort |= has_no_steps();
@@ -229,8 +251,8 @@ __device__ __forceinline__ bool settle_all(const Step& step, u64 seen) {
     // The sums of the barrier just passed.
     const u32 phase = after(after(vyre_state.phase));
     if (lane_id() == 0) {
-        if (step.carried != VYRE_NONE) settle(entries, seen & (VYRE_ATTENTION - 1), (seen >> 40 & 255) != 0);
-        if ((seen >> 48 & 255) != 0) vyre_state.stop = 1;
+        if (step.carried != VYRE_NONE) settle(entries, seen & VYRE_PUSHED, (seen & (VYRE_ARRIVAL - VYRE_ATTENTION)) != 0);
+        if ((seen & VYRE_STOP) != 0) vyre_state.stop = 1;
     }
     settle_others(step, phase);
     __syncwarp();

@@ -40,6 +40,7 @@ struct State {
     u32 single;   // no warp has more than one tile of the wave
     u32 plain;    // `end_plain` ends the round
     u32 abort;    // CTA 0 found after the barrier before that the run is to stop
+    u32 order;    // CTAs that it would be with one of VYRE_WARPS on each multiprocessor: what decides how items are put together
     u64 sweeps;   // of frontiers, the items of all of them, and of the widest
     u64 items;
     u64 widest;
@@ -82,7 +83,7 @@ __device__ __forceinline__ u32 clock_ticks() {
 }
 // CTA 0 looks at once.
 __device__ __forceinline__ void begin_looks() {
-    vyre_looked = clock_ticks() - VYRE_LOOK_TICKS + blockIdx.x * (VYRE_LOOK_TICKS / 256);
+    vyre_looked = clock_ticks() - VYRE_LOOK_TICKS + blockIdx.x % 256 * (VYRE_LOOK_TICKS / 256);
 }
 // Whether the run is to stop, by one lane.
 __device__ __forceinline__ u32 look() {

@@ -1,6 +1,6 @@
 // The persistent megakernel: one cooperative launch runs a whole pass.
 //
-// One CTA of 1024 threads runs on each multiprocessor. Warp 0 is the control warp: between two sweeps it executes the
+// One CTA of 1024 threads runs on each multiprocessor, or what a pass's own module was made for. Warp 0 is the control warp: between two sweeps it executes the
 // schedule (barriers, flips, conditions) while the other warps wait, and all CTAs compute the same decisions from words
 // that were final when the barrier was passed.
 //
@@ -55,8 +55,8 @@ __device__ __noinline__ void fill(const Step& step) {
         const Fill& fill = *table<Fill>(image().fills, step.pushed + i);
         const u32 low = static_cast<u32>(fill.pattern), high = static_cast<u32>(fill.pattern >> 32);
         uint4* to = reinterpret_cast<uint4*>(fill.address);
-        const u64 stride = static_cast<u64>(vyre_state.ctas) * VYRE_THREADS;
-        for (u64 at = static_cast<u64>(vyre_state.cta) * VYRE_THREADS + threadIdx.x; at < fill.units; at += stride)
+        const u64 stride = static_cast<u64>(vyre_state.ctas) * cta_threads();
+        for (u64 at = static_cast<u64>(vyre_state.cta) * cta_threads() + threadIdx.x; at < fill.units; at += stride)
             to[at] = make_uint4(low, high, low, high);
     }
 }
@@ -67,8 +67,8 @@ __device__ __noinline__ void pack(const Step& step) {
     if (image().aborted != 0) return;
     const Fill& slab = *table<Fill>(image().fills, step.pushed);
     const u32* lists = table<u32>(image().lists, step.id);
-    const u64 stride = static_cast<u64>(vyre_state.ctas) * VYRE_THREADS;
-    u64 at = static_cast<u64>(vyre_state.cta) * VYRE_THREADS + threadIdx.x, begin = 0;
+    const u64 stride = static_cast<u64>(vyre_state.ctas) * cta_threads();
+    u64 at = static_cast<u64>(vyre_state.cta) * cta_threads() + threadIdx.x, begin = 0;
     for (u32 i = 1; i <= lists[0]; i++) {
         const Frontier& list = *table<Frontier>(image().frontiers, lists[i]);
         const Record& record = *table<Record>(image().records, list.record);
@@ -98,11 +98,11 @@ __device__ __noinline__ void take_query(const Batch& batch) {
         head.control = moved(batch, head.control);
         head.results = moved(batch, head.results);
     }
-    for (u32 i = threadIdx.x; i < image().buffer_count; i += VYRE_THREADS) {
+    for (u32 i = threadIdx.x; i < image().buffer_count; i += cta_threads()) {
         Buffer& buffer = *table<Buffer>(image().buffers, i);
         buffer.data = moved(batch, buffer.data);
     }
-    for (u32 i = threadIdx.x; i < image().frontier_count; i += VYRE_THREADS) {
+    for (u32 i = threadIdx.x; i < image().frontier_count; i += cta_threads()) {
         Frontier& f = *table<Frontier>(image().frontiers, i);
         for (u32 side = 0; side < 2; side++) {
             f.items[side] = moved(batch, f.items[side]);
@@ -113,20 +113,20 @@ __device__ __noinline__ void take_query(const Batch& batch) {
         f.hub_counters = moved(batch, f.hub_counters);
         f.stamps = moved(batch, f.stamps);
     }
-    for (u32 i = threadIdx.x; i < image().record_count * 16; i += VYRE_THREADS) {
+    for (u32 i = threadIdx.x; i < image().record_count * 16; i += cta_threads()) {
         u64& field = table<Record>(image().records, i / 16)->fields[i % 16];
         field = moved(batch, field);
     }
-    for (u32 i = threadIdx.x; i < image().reduction_count; i += VYRE_THREADS) {
+    for (u32 i = threadIdx.x; i < image().reduction_count; i += cta_threads()) {
         Reduction& r = *table<Reduction>(image().reductions, i);
         r.slots = moved(batch, r.slots);
     }
-    for (u32 i = threadIdx.x; i < image().fill_count; i += VYRE_THREADS) {
+    for (u32 i = threadIdx.x; i < image().fill_count; i += cta_threads()) {
         Fill& fill = *table<Fill>(image().fills, i);
         fill.address = moved(batch, fill.address);
     }
     const u64 scalars = batch.scalars + static_cast<u64>(vyre_state.query) * batch.scalar_count * 8;
-    for (u32 i = threadIdx.x; i < image().kernel_count; i += VYRE_THREADS) {
+    for (u32 i = threadIdx.x; i < image().kernel_count; i += cta_threads()) {
         const Kernel& kernel = *table<Kernel>(image().kernels, i);
         for (u32 slot = 0; slot < kernel.value_count; slot++) {
             Value& value = *table<Value>(image().values, kernel.values + slot);
@@ -142,7 +142,7 @@ __device__ __noinline__ void begin(const Image* source, Batch* batch, u32 query)
         const uint4* from = reinterpret_cast<const uint4*>(source);
         uint4* to = reinterpret_cast<uint4*>(vyre_shared);
         const u32 units = source->tables_bytes / 16;
-        for (u32 i = threadIdx.x; i < units; i += VYRE_THREADS) to[i] = from[i];
+        for (u32 i = threadIdx.x; i < units; i += cta_threads()) to[i] = from[i];
         if (threadIdx.x == 0) {
             vyre_state = State{VYRE_NONE};
             vyre_steps = Steps{};
@@ -153,6 +153,7 @@ __device__ __noinline__ void begin(const Image* source, Batch* batch, u32 query)
             vyre_state.cta = batch != nullptr ? 0 : blockIdx.x;
             vyre_state.query = query;
             vyre_state.cluster = batch != nullptr ? 1 : cluster_ctas();
+            vyre_state.order = max(1u, vyre_state.ctas / source->per_multiprocessor);
         }
         if (threadIdx.x < VYRE_BARRIER_WORDS) vyre_passed[threadIdx.x] = 0;
     }
@@ -166,21 +167,21 @@ __device__ __noinline__ void begin(const Image* source, Batch* batch, u32 query)
         // Control words as they are before a run.
         const uint4* from = reinterpret_cast<const uint4*>(batch->control);
         uint4* to = reinterpret_cast<uint4*>(image().control);
-        for (u32 i = threadIdx.x; i < batch->control_bytes / 16; i += VYRE_THREADS) to[i] = from[i];
+        for (u32 i = threadIdx.x; i < batch->control_bytes / 16; i += cta_threads()) to[i] = from[i];
         __syncthreads();
     }
     // What was stopped before it began does nothing up to its first barrier.
-    if (warp_id() == VYRE_WARPS - 1) is_aborted();
+    if (warp_id() == cta_warps() - 1) is_aborted();
     {
         const uint4* from = reinterpret_cast<const uint4*>(image().code);
         uint4* to = reinterpret_cast<uint4*>(vyre_shared + image().code_shared);
-        for (u32 i = threadIdx.x; i < image().code_bytes / 16; i += VYRE_THREADS) to[i] = from[i];
+        for (u32 i = threadIdx.x; i < image().code_bytes / 16; i += cta_threads()) to[i] = from[i];
     }
-    for (u32 i = threadIdx.x; i < image().kernel_count; i += VYRE_THREADS) {
+    for (u32 i = threadIdx.x; i < image().kernel_count; i += cta_threads()) {
         Kernel& kernel = *table<Kernel>(image().kernels, i);
         kernel.code_at = shared_address(image().code_shared) + kernel.code * VYRE_WORD_BYTES;
     }
-    for (u32 i = warp_id(); i < image().kernel_count; i += VYRE_WARPS) {
+    for (u32 i = warp_id(); i < image().kernel_count; i += cta_warps()) {
         const Kernel& kernel = *table<Kernel>(image().kernels, i);
         if (kernel.staged == 0) continue;
         for (u32 slot = lane_id(); slot < kernel.value_count; slot += 32)

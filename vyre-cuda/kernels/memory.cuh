@@ -21,6 +21,9 @@ __device__ __forceinline__ u32 shared_address(u32 offset) {
 }
 __device__ __forceinline__ u32 lane_id() { return threadIdx.x & 31u; }
 __device__ __forceinline__ u32 warp_id() { return threadIdx.x >> 5; }
+// Threads and warps of a CTA: VYRE_THREADS of the interpreter, as many as the host chose of a pass's own module.
+__device__ __forceinline__ u32 cta_threads() { return blockDim.x; }
+__device__ __forceinline__ u32 cta_warps() { return blockDim.x >> 5; }
 __device__ __forceinline__ u32 lanes_below() {
     u32 mask;
     asm("mov.u32 %0, %%lanemask_lt;" : "=r"(mask));

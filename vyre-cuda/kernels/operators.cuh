@@ -124,11 +124,12 @@ __device__ __noinline__ bool sweep_map(const Kernel& kernel, u64 n) {
     return true;
 }
 
-// Every index below n, in tiles as large as keeps all warps busy.
+// Every index below n, in tiles as large as keeps all warps busy: those that the interpreter would have, so that lanes put
+// together the same items whatever the shape of a module.
 __device__ __noinline__ void sweep_flat(u64 n, u64 items, u64 targets) {
     const Sweep s;
     const Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
-    if (wave.chunk_count != 0 && n > vyre_state.ctas * 32u) {
+    if (wave.chunk_count != 0 && n > vyre_state.order * 32u) {
         if (s.kernel.k == 1)
             sweep_chunks<1>(s, wave.chunks, wave.chunk_count);
         else if (s.kernel.k == 2)
@@ -138,7 +139,7 @@ __device__ __noinline__ void sweep_flat(u64 n, u64 items, u64 targets) {
         return;
     }
     if ((items | targets) == 0 && s.kernel.stream_k != 0 && sweep_map(s.kernel, n)) return;
-    if (s.kernel.k == 1 || n <= static_cast<u64>(s.warps()) * 32)
+    if (s.kernel.k == 1 || n <= vyre_state.order * (VYRE_WARPS * 32ull))
         sweep_tiles<1>(s, n, items, targets);
     else if (s.kernel.k == 2)
         sweep_tiles<2>(s, n, items, targets);

@@ -50,10 +50,10 @@ __device__ __forceinline__ u64 pull_from(const Pull& pull, const Topology& topol
 // Whether the round after a barrier is worth a look, by the control warp; its wave may be turned round.
 __device__ __noinline__ bool may_pull(const Step& step, u64 seen) {
     const Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
-    if (vyre_state.ctas != gridDim.x || gridDim.x == 1 || (seen >> 48 & 255) != 0) return false;
+    if (vyre_state.ctas != gridDim.x || gridDim.x == 1 || (seen & VYRE_STOP) != 0) return false;
     const Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
     Pull& pull = *table<Pull>(image().pulls, wave.pull);
-    const u64 count = seen & (VYRE_ATTENTION - 1), round = fixpoint.round + 1;
+    const u64 count = seen & VYRE_PUSHED, round = fixpoint.round + 1;
     // Rounds of earlier times through the fixpoint, which is left by another search than it was entered.
     const u64 entry = fixpoint.rounds - fixpoint.round + 1;
     __syncwarp();
@@ -73,7 +73,7 @@ __device__ __forceinline__ void begin_pull(u64 seen, u32 abort) {
     __syncwarp();
     if (lane_id() == 0) {
         vyre_pull.seen = seen;
-        vyre_pull.count = seen & (VYRE_ATTENTION - 1);
+        vyre_pull.count = seen & VYRE_PUSHED;
         vyre_pull.abort = abort;
         vyre_pull.pulled = 0;
     }
@@ -84,7 +84,7 @@ __device__ __forceinline__ void begin_pull(u64 seen, u32 abort) {
 __device__ __forceinline__ u64 waiting_bits(const Pull& pull) { return 2 * pull.bits[1] - pull.bits[0]; }
 
 __device__ __forceinline__ u32 pull_warp() { return warp_id() * vyre_state.ctas + vyre_state.cta; }
-__device__ __forceinline__ u32 pull_warps() { return VYRE_WARPS * vyre_state.ctas; }
+__device__ __forceinline__ u32 pull_warps() { return cta_warps() * vyre_state.ctas; }
 
 // The next part of a round for this warp: CTAs have every so manieth each, whose warps take one when they have done one.
 __device__ __forceinline__ u32 pull_part() {
@@ -121,8 +121,8 @@ __device__ __noinline__ void pull_meet() {
         p.edges = total - p.totals[p.turn];
         p.totals[p.turn] = total;
         p.turn ^= 1;
-        p.met = seen & (VYRE_ATTENTION - 1);
-        p.stop = seen >> 48 & 255;
+        p.met = seen & VYRE_PUSHED;
+        p.stop = (seen & VYRE_STOP) != 0;
         p.count_here = 0;
         p.edges_here = 0;
         p.dealt = 0;

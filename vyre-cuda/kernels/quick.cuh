@@ -19,8 +19,9 @@
 #define VYRE_KEPT 256u
 #define VYRE_KEPT_TARGETS 4u
 // In a barrier's word between rounds whose items stay where they were pushed: the count of pushes is below, of each CTA at
-// most 65535; above it how many CTAs want all items shared out anew.
+// most VYRE_MANY_KEPT; above it how many CTAs want all items shared out anew.
 #define VYRE_UNEVEN (1ull << 24)
+#define VYRE_MANY_KEPT 16383u
 // CTAs of a cluster at most.
 #define VYRE_CLUSTER_MOST 16u
 // In what a warp tells its cluster: what it pushed is below; this, if there is something to say that is not told here.
@@ -570,14 +571,14 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         if (warp != 0) goto wait;
         {
             const u32 kept = quick.kept[side];
-            word_out = VYRE_ARRIVAL + min(kept, 65535u);
+            word_out = VYRE_ARRIVAL + min(kept, VYRE_MANY_KEPT);
             if (kept > VYRE_QUICK_WARPS * quick.each) word_out += VYRE_UNEVEN;
             if (load_shared_volatile(&quick.special) != 0) {
                 const u32 spilled = f.local;
                 // What had no room here is counted in both.
-                word_out = VYRE_ARRIVAL + min(min(kept, VYRE_KEPT) + spilled, 65535u) + VYRE_UNEVEN;
+                word_out = VYRE_ARRIVAL + min(min(kept, VYRE_KEPT) + spilled, VYRE_MANY_KEPT) + VYRE_UNEVEN;
                 if (f.attention != 0) word_out += VYRE_ATTENTION;
-                if (quick_stops()) word_out += VYRE_STOP;
+                if (quick_stops()) word_out |= VYRE_STOP;
             }
         }
         goto arrive;
@@ -586,7 +587,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         {
             const u32 count = min(solo ? local : load_shared_volatile(&quick.kept[side]), VYRE_KEPT);
             const u64 items = f.items[side], ranges = f.ranges[side];
-            const u32 warps = solo ? 1 : GATHERED ? image().quick_warps : VYRE_WARPS;
+            const u32 warps = solo ? 1 : GATHERED ? image().quick_warps : cta_warps();
             for (u32 from = solo ? 0 : warp * 32; from < count; from += warps * 32) {
                 u32 slot = 0;
                 if (lane == 0) slot = static_cast<u32>(atomic_add64(f.counters + third * 128, min(count - from, 32u)));
@@ -619,7 +620,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
             const u32 count = min(solo ? local : load_shared_volatile(&quick.kept[side]), VYRE_KEPT);
             word_out = VYRE_ARRIVAL + count + (f.local_high != 0 ? 1ull << 32 : static_cast<u64>(f.local));
             if (f.attention != 0) word_out += VYRE_ATTENTION;
-            if (quick_stops()) word_out += VYRE_STOP;
+            if (quick_stops()) word_out |= VYRE_STOP;
             __syncwarp();
             if (lane == 0) {
                 quick.kept[side] = 0;
@@ -634,27 +635,29 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
             const u64 at = VYRE_CONTROL(barrier) + phase * 128, before = vyre_passed[phase];
             if (cta == 0) {
                 if (GATHERED || solo) store_relaxed64(at + 8, alone);
-                if (quick.abort != 0) word_out += VYRE_STOP;
+                if (quick.abort != 0) word_out |= VYRE_STOP;
             }
             // Between two rounds nothing but the count passes, as in a cluster; a list and all that ends the rounds are ordered.
             const bool orders = GATHERED || solo || listed || quick.orders != 0;
-            if (orders)
-                add_release64(at, word_out);
+            if (orders || (word_out & VYRE_STOP) != 0)
+                add_release64(at, told(at, word_out));
             else
                 add_relaxed64(at, word_out);
             MARK(21);
             quick.kept[side ^ 1] = 0;
             if (cta == 0) quick.abort = look();
             if (GATHERED ? cta >= vyre_state.cluster : solo && cta != 0) {
-                while (load_relaxed64(at) - before >> 56 != gridDim.x) __nanosleep(40);
+                while (load_relaxed64(at) - before >> VYRE_ARRIVAL_BIT != gridDim.x) __nanosleep(40);
                 seen = load_acquire64(at) - before;
                 alone = static_cast<u32>(load_relaxed64(at + 8));
             } else {
                 do {
                     seen = (orders ? load_acquire64(at) : load_relaxed64(at)) - before;
-                } while (seen >> 56 != gridDim.x);
+                } while (seen >> VYRE_ARRIVAL_BIT != gridDim.x);
             }
             vyre_passed[phase] = before + seen;
+            // Where nothing is ordered, the next barrier says again that the run is to stop.
+            seen = heard(at, seen);
             quick.seen[phase] = seen;
             quick.alone[phase] = alone;
             if (GATHERED) vyre_state.gathered += alone;

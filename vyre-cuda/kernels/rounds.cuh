@@ -180,7 +180,7 @@ __device__ __forceinline__ void sweep_kept(const Fixpoint& fixpoint, const Wave&
         vyre_state.items += n;
         vyre_state.widest = max(vyre_state.widest, static_cast<u64>(n));
     }
-    for (u32 first = (warp_id() * ctas + blockIdx.x) * each; first < n; first += VYRE_WARPS * ctas * each) {
+    for (u32 first = (warp_id() * ctas + blockIdx.x) * each; first < n; first += cta_warps() * ctas * each) {
         const u32 i = first + (lane >> fanned);
         u32 node = 0, begin = 0, end = 0;
         if (i < n) {
@@ -324,7 +324,7 @@ __device__ __noinline__ void run_rounds() {
     for (u32 i = 0; i < fixpoint.frontier_count; i++) {
         Frontier& f = *table<Frontier>(image().frontiers, frontier_number(fixpoint, i));
         const u32 count = min((&all.kept[side].x)[i], all.room);
-        for (u32 first = warp_id() * 32; first < count; first += VYRE_THREADS) {
+        for (u32 first = warp_id() * 32; first < count; first += cta_threads()) {
             const bool some = first + lane_id() < count;
             const u32 slot = list_slots(f, some);
             if (some) {
@@ -381,7 +381,7 @@ __device__ __noinline__ u32 end_rounds(u32 abort) {
     }
     __syncwarp();
     if (lane == 0) {
-        if ((seen >> 48 & 255) != 0) vyre_state.stop = 1;
+        if ((seen & VYRE_STOP) != 0) vyre_state.stop = 1;
         fixpoint.rounds += done;
         fixpoint.round += over ? done - 1 : done;
         if (ctas > 1) vyre_state.fitting += done;

@@ -131,7 +131,7 @@ __device__ __noinline__ void contribute_all(const Kernel& kernel) {
     for (u32 i = 0; i < kernel.reduction_count; i++) {
         const Reduction& r = *table<Reduction>(image().reductions, *table<u32>(image().lists, kernel.reductions + i));
         if (r.words != 1) continue;
-        const u64 mine = *table<u64>(image().partials_shared, i * VYRE_WARPS + lane_id());
+        const u64 mine = lane_id() < cta_warps() ? *table<u64>(image().partials_shared, i * VYRE_WARPS + lane_id()) : r.identity;
         const u64 total = combine_lanes(r.kind, mine);
         if (lane_id() == 0) contribute(r.kind, reduction_slot(r, r.epoch), total);
     }
@@ -151,8 +151,8 @@ __device__ __forceinline__ bool is_simple(const Step& step, const Wave& wave, co
 __device__ __forceinline__ bool next_plain_round(const Step& step, u32 pc, u64 seen) {
     Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
     Frontier& f = *table<Frontier>(image().frontiers, step.carried);
-    const u64 count = seen & (VYRE_ATTENTION - 1), round = fixpoint.round + 1;
-    if (seen >> 40 != static_cast<u64>(vyre_state.ctas) << 16 || count == 0 || count > f.capacity ||
+    const u64 count = seen & VYRE_PUSHED, round = fixpoint.round + 1;
+    if (seen >> VYRE_ATTENTION_BIT != static_cast<u64>(vyre_state.ctas) << VYRE_CTA_BITS || count == 0 || count > f.capacity ||
         round >= fixpoint.max_rounds)
         return false;
     Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
@@ -203,9 +203,9 @@ __device__ __forceinline__ bool end_plain(u64& seen, u32& abort) {
     if (lane_id() == 0) {
         u64 word = VYRE_ARRIVAL + pushed_here(f) + (f.attention != 0 ? VYRE_ATTENTION : 0);
         if (abort != 0) note_abort();
-        if ((vyre_state.trapped | image().aborted) != 0) word += VYRE_STOP;
+        if ((vyre_state.trapped | image().aborted) != 0) word |= VYRE_STOP;
         before = vyre_passed[phase];
-        add_release64(at, word);
+        add_release64(at, told(at, word));
     }
     const u64 round = fixpoint.round + 1;
     // Its uniform; nobody looks at it before the next sweep.
@@ -243,10 +243,10 @@ __device__ __forceinline__ bool end_plain(u64& seen, u32& abort) {
         if (blockIdx.x == 0) abort = look();
         do {
             seen = load_acquire64(at) - before;
-        } while (seen >> 56 != ctas);
+        } while (seen >> VYRE_ARRIVAL_BIT != ctas);
         vyre_passed[phase] = before + seen;
-        const u64 count = seen & (VYRE_ATTENTION - 1);
-        if (seen >> 40 == static_cast<u64>(ctas) << 16 && count > few && count < many &&
+        const u64 count = seen & VYRE_PUSHED;
+        if (seen >> VYRE_ATTENTION_BIT == static_cast<u64>(ctas) << VYRE_CTA_BITS && count > few && count < many &&
             (count * most_degree <= edges || count < VYRE_PULL_FEW)) {
             const u32 n = static_cast<u32>(count);
             seen = 0;
@@ -276,6 +276,7 @@ __device__ __forceinline__ bool end_plain(u64& seen, u32& abort) {
             }
         } else {
             vyre_state.plain = 0;
+            seen = heard(at, seen);
         }
     }
     seen = __shfl_sync(VYRE_FULL, seen, 0);
@@ -364,7 +365,7 @@ __device__ __forceinline__ u32 step_until(const Step& step, u32 next, u64 seen, 
     if (lane_id() == 0) {
         fixpoint.rounds += 1;
         if (image().limited != 0 && vyre_state.cta == 0) vyre_steps.here += 1;
-        if (image().progress != 0) tell(step.carried == VYRE_NONE ? 0 : seen & (VYRE_ATTENTION - 1));
+        if (image().progress != 0) tell(step.carried == VYRE_NONE ? 0 : seen & VYRE_PUSHED);
         if (fixpoint.swap_count != 0) swap_buffers(fixpoint);
     }
     __syncwarp();
@@ -374,7 +375,7 @@ __device__ __forceinline__ u32 step_until(const Step& step, u32 next, u64 seen, 
     if (step.settle != 0) {
         // A condition that loops may have been cut short on some CTAs.
         const u64 settled = grid_barrier(image().aborted != 0 ? VYRE_STOP : 0, abort);
-        if (lane_id() == 0 && (settled >> 48 & 255) != 0) vyre_state.stop = 1;
+        if (lane_id() == 0 && (settled & VYRE_STOP) != 0) vyre_state.stop = 1;
         __syncwarp();
     }
     if (vyre_state.stop != 0) {

@@ -25,12 +25,12 @@ macro_rules! constants {
 constants! {
     /// A field that does not apply.
     NONE = u32::MAX;
-    /// Threads of a CTA; one CTA runs on each multiprocessor.
+    /// Threads of a CTA of the interpreter, of which one runs on each multiprocessor, and of any CTA at most.
     THREADS = 1024;
-    /// Warps of a CTA.
+    /// Warps of such a CTA.
     WARPS = 32;
-    /// Most CTAs of a launch: the barrier word counts arrivals in 8 bits.
-    MAX_CTAS = 255;
+    /// Most CTAs of a launch: the barrier word counts arrivals in 10 bits.
+    MAX_CTAS = 1023;
     /// Barrier words, used in turn.
     BARRIER_WORDS = 3;
     /// CTAs of a cluster.
@@ -356,7 +356,7 @@ abi! {
     /// `results` to two 64-bit words a wave, its sweeps and the nanoseconds that they took, or 0 if nobody asked.
     /// `abort`: a word of the host that is not 0 when the run is to stop, which a CTA reads once in `look_ticks` ticks of
     /// its clock, a power of two, or whenever it may if that is 0. `aborted`: CTA state; it has cut its work short.
-    /// `limited`: the run's steps are counted, and it may take `most_steps`.
+    /// `limited`: the run's steps are counted, and it may take `most_steps`. `per_multiprocessor`: CTAs that run on one.
     struct Image {
         code: u64,
         control: u64,
@@ -398,10 +398,11 @@ abi! {
         look_ticks: u32,
         limited: u32,
         most_steps: u64,
-        unused: u64,
+        per_multiprocessor: u32,
+        unused: u32,
     }
 
-    /// Grid-wide words: the barrier (one word a 128-byte line), the trap, whether the run was cut short because it is
+    /// Grid-wide words: the barrier (one word a 128-byte line, with what is said beside it), the trap, whether the run was cut short because it is
     /// to stop, two sums of edges that are used in turn and only grow, steps. Zeroed before a launch, except `trap_key`.
     struct Control {
         barrier: [u64; 16],

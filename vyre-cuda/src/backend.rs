@@ -2,6 +2,7 @@
 
 use crate::device::{Code, Device, DeviceError};
 use crate::megakernel::{Many, Megakernel, graphs_of};
+use crate::shape::Shape;
 use std::sync::{Arc, OnceLock, Weak};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::footprint::Allocation;
@@ -33,6 +34,14 @@ impl Cuda {
             device,
             memory_bytes: OnceLock::new(),
         }
+    }
+
+    /// The same with a shape for the modules of compiled passes, in the place of what each pass would have. It is for
+    /// measuring: results are the same. A pass whose tables do not fit then keeps the interpreter's shape, and
+    /// `explain()` says so.
+    pub fn with_shape(self, shape: Shape) -> Cuda {
+        self.device.want_shape(shape);
+        self
     }
 
     /// The device.
@@ -83,6 +92,10 @@ impl Backend for Cuda {
     fn thresholds(&self) -> Thresholds {
         let mut thresholds = Thresholds::default();
         thresholds.launch.sparse_workers = u32::MAX;
+        // A round pulls only where its frontier has more edges than a fourth of the nodes: 64 edges a node at this
+        // density. The band is as narrow in proportion.
+        thresholds.route.density[..2].fill(1.0 / 256.0);
+        thresholds.route.hysteresis = 1.0 / 2048.0;
         thresholds
     }
 

@@ -15,10 +15,11 @@
 
 use crate::code::{MEGAKERNEL_PTX, with_clusters};
 use crate::device::Device;
-use crate::image::{ITEMS_PER_LANE, Layout, Room};
-use crate::module::{Figures, Module};
+use crate::image::{ITEMS_PER_LANE, ImageError, Layout, Room};
+use crate::module::{Figures, Module, room_of};
 use crate::ptx::bodies;
 use crate::ptx::narrow::rounds;
+use crate::shape::{self, Shape};
 use crate::splice::{Changes, SpliceError, splice};
 use crate::tiers::{Modules, NotMade, Slot};
 use std::fmt;
@@ -59,6 +60,8 @@ pub(crate) type Place = Arc<Slot<Wanted, Compiled>>;
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Wanted {
     pub(crate) changes: Changes,
+    /// Dynamic shared memory of its CTAs, where they have a shape of their own.
+    pub(crate) shared_bytes: u32,
     pub(crate) any_size: bool,
     pub(crate) room: Counted,
 }
@@ -96,6 +99,8 @@ pub(crate) struct Compiled {
     /// What it counts as.
     bytes: u64,
     figures: Figures,
+    /// Of its CTAs, and how many of them run on a multiprocessor.
+    shape: (Shape, u32),
     lines: usize,
     took: Duration,
 }
@@ -183,6 +188,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) fn changes(program: &Program, layout: &Layout, clusters: bool) -> Changes {
     Changes {
         entry: "vyre_megakernel",
+        shape: (layout.shape != Shape::INTERPRETER).then_some(layout.shape),
         left_out: layout.unreached(),
         bodies: bodies(program, layout),
         functions: rounds(program, layout, clusters),
@@ -191,19 +197,30 @@ pub(crate) fn changes(program: &Program, layout: &Layout, clusters: bool) -> Cha
 }
 
 /// The module of a pass for a large GPU of compute capability 9.0, as PTX; no GPU is needed for it. `degree`: edges of
-/// a node on average.
+/// a node on average; `shape`: of its CTAs, if it is not to be what a session takes.
 ///
 /// # Errors
 /// The pass takes more shared memory than there is.
-pub fn pass_ptx(program: &Program, degree: f64) -> Result<String, RunError> {
+pub fn pass_ptx(program: &Program, degree: f64, shape: Option<Shape>) -> Result<String, RunError> {
     let room = Room {
         shared_bytes: 227 * 1024 - OWN_SHARED_BYTES,
         clusters: true,
+        shape: Shape::INTERPRETER,
     };
     let degrees = vec![degree; program.topologies.len()];
     let of = (program, Allocation::Separate);
-    let layout = Layout::new(of, room, &degrees, ITEMS_PER_LANE);
-    let layout = layout.map_err(|e| RunError::Backend(e.to_string()))?;
+    let refused = |e: ImageError| RunError::Backend(e.to_string());
+    let mut layout = Layout::new(of, room, &degrees, ITEMS_PER_LANE).map_err(refused)?;
+    let wanted = shape.unwrap_or_else(|| shape::chosen(program));
+    if wanted != Shape::INTERPRETER {
+        let room = room_of(room, OWN_SHARED_BYTES, (wanted, layout.is_narrow()));
+        match layout.shaped(of, room) {
+            Ok(shaped) => layout = shaped,
+            Err(why) if shape.is_some() => return Err(refused(why)),
+            // As in a session.
+            Err(_) => {}
+        }
+    }
     let changes = changes(program, &layout, room.clusters);
     text(&changes, room.clusters).map_err(|e| RunError::Backend(e.to_string()))
 }
@@ -244,8 +261,10 @@ impl Compiled {
             ),
             None => None,
         };
-        let module = device.compile(&text).map_err(|e| e.to_string())?;
-        let figures = module.figures();
+        let shape = wanted.changes.shape.unwrap_or(Shape::INTERPRETER);
+        let module = device.compile(&text, shape, wanted.shared_bytes);
+        let module = module.map_err(|e| e.to_string())?;
+        let (figures, shape) = (module.figures(), module.shape());
         Ok(Compiled {
             loaded: Mutex::new(Some(Arc::new(Loaded {
                 module,
@@ -254,6 +273,7 @@ impl Compiled {
             used: AtomicU64::new(device.passes().calls.load(Relaxed)),
             bytes,
             figures,
+            shape,
             lines,
             took: started.elapsed(),
         })
@@ -297,12 +317,15 @@ impl fmt::Display for Compiled {
             local_bytes,
             shared_bytes,
         } = self.figures;
+        let (shape, ctas) = self.shape;
         write!(
             f,
             "compiled ({} lines of PTX in {:.2} s, {registers} registers, {local_bytes} bytes of local memory, \
-             {shared_bytes} of shared memory)",
+             {shared_bytes} of shared memory, {ctas} CTA{} of {} threads a multiprocessor)",
             self.lines,
-            self.took.as_secs_f64()
+            self.took.as_secs_f64(),
+            if ctas == 1 { "" } else { "s" },
+            shape.threads()
         )
     }
 }

@@ -10,12 +10,14 @@
 use crate::abi;
 use crate::compiled::Passes;
 use crate::driver::{self, Driver, Grid, Param, Stream, System};
+use crate::image::Room;
 use crate::module::{Interpreter, Module};
 use crate::probe::Probe;
+use crate::shape::Shape;
 use cudarc::driver::sys;
 use std::ptr::with_exposed_provenance_mut;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::Instant;
 use thiserror::Error;
@@ -169,6 +171,7 @@ pub struct Device {
     pub(crate) allocated: AtomicU64,
     /// Modules of passes, which hold the device.
     passes: Passes,
+    shape: OnceLock<Shape>,
 }
 
 /// A device's primary context. Whatever is made in it holds it.
@@ -274,6 +277,7 @@ impl Device {
             spares: Mutex::default(),
             allocated: AtomicU64::new(0),
             passes: Passes::default(),
+            shape: OnceLock::new(),
         })
     }
 
@@ -312,7 +316,7 @@ impl Device {
         self.probe.multiprocessors
     }
 
-    /// CTAs of a megakernel that it runs at once: one a multiprocessor.
+    /// CTAs of the interpreter that it runs at once: one a multiprocessor.
     pub(crate) fn slots(&self) -> u32 {
         self.probe.multiprocessors.min(abi::MAX_CTAS)
     }
@@ -322,9 +326,34 @@ impl Device {
         &self.interpreter
     }
 
-    /// Has the driver compile the module of a pass, which can be launched in the interpreter's place.
-    pub(crate) fn compile(&self, ptx: &str) -> Result<Module, DeviceError> {
-        Module::compile(&self.context, ptx, self.interpreter.room())
+    /// Has the driver compile the module of a pass, which can be launched in the interpreter's place, with CTAs of this
+    /// shape. If it is another one than the interpreter's, they have so much shared memory.
+    pub(crate) fn compile(
+        &self,
+        ptx: &str,
+        shape: Shape,
+        shared_bytes: u32,
+    ) -> Result<Module, DeviceError> {
+        let room = match shape {
+            Shape::INTERPRETER => self.interpreter.room(),
+            shape => Room {
+                shared_bytes,
+                shape,
+                ..self.interpreter.room()
+            },
+        };
+        Module::compile(&self.context, ptx, room)
+    }
+
+    /// The shape of the modules of all passes, where somebody wants to measure one.
+    pub(crate) fn wanted_shape(&self) -> Option<Shape> {
+        self.shape.get().copied()
+    }
+
+    /// From here on the modules of all passes have this shape, as far as they can.
+    pub(crate) fn want_shape(&self, shape: Shape) {
+        // The first one counts.
+        let _ = self.shape.set(shape);
     }
 
     /// Launches a kernel.

@@ -110,6 +110,8 @@ pub(crate) trait Driver: Debug + Send + Sync {
         attribute: sys::CUfunction_attribute,
         value: i32,
     ) -> Result<(), DeviceError>;
+    /// CTAs of the grid's kind that a multiprocessor runs at once.
+    fn active_ctas(&self, grid: Grid) -> Result<u32, DeviceError>;
     /// Clusters of the grid that are resident together.
     fn active_clusters(&self, grid: Grid) -> Result<u32, DeviceError>;
     /// The words at this address are a program's. A device needs no telling; one that is played interprets it.

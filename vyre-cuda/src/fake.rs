@@ -178,6 +178,9 @@ struct State {
     events: Vec<Option<Point>>,
     modules: usize,
     kernels: Vec<Kernel>,
+    /// By kernel, how many of its CTAs a multiprocessor has registers for, and that of the module that was loaded last.
+    ctas: Vec<u32>,
+    last_ctas: u32,
     programs: HashMap<u64, Arc<Program>>,
     lost: Arc<AtomicBool>,
     /// What the host has waited for.
@@ -207,6 +210,8 @@ impl Fake {
             events: Vec::new(),
             modules: 0,
             kernels: Vec::new(),
+            ctas: Vec::new(),
+            last_ctas: 1,
             programs: HashMap::new(),
             lost: Arc::clone(&lost),
             known: Clock::new(),
@@ -346,7 +351,23 @@ impl fmt::Debug for Fake {
     }
 }
 
+/// CTAs of a multiprocessor that the compiler is told to leave registers for.
+fn registers_for(ptx: &str) -> u32 {
+    let told = ptx
+        .lines()
+        .find_map(|line| line.strip_prefix(".minnctapersm "));
+    told.and_then(|ctas| ctas.trim().parse().ok()).unwrap_or(1)
+}
+
 impl State {
+    /// CTAs of a megakernel that a multiprocessor runs at once.
+    fn active_ctas(&self, grid: Grid) -> u32 {
+        // With what it declares, and what the system takes of each.
+        let each = grid.shared_bytes + (8 << 10) + (1 << 10);
+        let registers = self.ctas[grid.function.0 - 1];
+        registers.min((self.spec.shared_bytes + (1 << 10)) / each)
+    }
+
     fn held(&self) -> Held {
         let (allocations, bytes) = self.memory.held();
         Held {
@@ -633,6 +654,7 @@ impl Driver for Fake {
             violation("machine code is loaded that is no ELF file");
         }
         state.modules += 1;
+        state.last_ctas = 1;
         Ok(Module(1))
     }
 
@@ -649,6 +671,7 @@ impl Driver for Fake {
             return Err(DeviceError::Compile { log });
         }
         state.modules += 1;
+        state.last_ctas = registers_for(ptx);
         Ok(Module(1))
     }
 
@@ -664,6 +687,8 @@ impl Driver for Fake {
 
     fn function(&self, _: Module, name: &str) -> Result<Function, DeviceError> {
         let mut state = self.call("cuModuleGetFunction")?;
+        let ctas = state.last_ctas;
+        state.ctas.push(ctas);
         state.kernels.push(match name {
             "vyre_megakernel" => Kernel::Megakernel,
             "vyre_symmetric" => Kernel::Symmetric,
@@ -696,11 +721,16 @@ impl Driver for Fake {
         self.call("cuFuncSetAttribute").map(|_| ())
     }
 
+    fn active_ctas(&self, grid: Grid) -> Result<u32, DeviceError> {
+        let state = self.sure("cuOccupancyMaxActiveBlocksPerMultiprocessor")?;
+        Ok(state.active_ctas(grid))
+    }
+
     fn active_clusters(&self, grid: Grid) -> Result<u32, DeviceError> {
         let state = self.sure("cuOccupancyMaxActiveClusters")?;
         // As many multiprocessors as a real one leaves out where they do not come in clusters.
         let all = state.spec.multiprocessors;
-        Ok((all - all / 9) / grid.cluster)
+        Ok((all - all / 9) * state.active_ctas(grid) / grid.cluster)
     }
 
     fn note_code(&self, address: u64, program: &Arc<Program>) {
@@ -848,10 +878,9 @@ impl Driver for Fake {
             violation("a kernel is launched that is not there");
         };
         if kernel == Kernel::Megakernel {
-            let fits =
-                grid.ctas <= state.spec.multiprocessors && grid.ctas.is_multiple_of(grid.cluster);
-            let shared = grid.shared_bytes <= state.spec.shared_bytes - (8 << 10);
-            if !(fits && shared && grid.cooperative && grid.threads == crate::abi::THREADS) {
+            let most = state.spec.multiprocessors * state.active_ctas(grid);
+            let fits = grid.ctas <= most && grid.ctas.is_multiple_of(grid.cluster);
+            if !(fits && grid.cooperative) {
                 violation(&format!("the megakernel is launched as {grid:?}"));
             }
         }

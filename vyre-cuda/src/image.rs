@@ -13,13 +13,14 @@ mod schedule;
 pub(crate) mod tests;
 mod words;
 
-pub(crate) use form::ITEMS_PER_LANE;
+pub(crate) use form::{Form, ITEMS_PER_LANE, item_rows_of};
 pub(crate) use rounds::General;
 pub(crate) use run::{Control, Ranges, Run, Slab, Turn, words_of};
 
 use crate::abi::{self, NONE};
 use crate::quick::{self, QuickWord};
-use form::{Form, barriers_order};
+use crate::shape::Shape;
+use form::{Rows, barriers_order};
 use run::value_of;
 use thiserror::Error;
 use vyre_core::plan::footprint::Allocation;
@@ -52,6 +53,8 @@ pub(crate) struct Room {
     pub(crate) shared_bytes: u32,
     /// Neighbours in clusters, which hold narrow rounds.
     pub(crate) clusters: bool,
+    /// Threads, and others of its kind on its multiprocessor.
+    pub(crate) shape: Shape,
 }
 
 /// Shared memory for the rows of quick code at most, where more warps take part in rounds that a cluster holds.
@@ -74,6 +77,12 @@ pub(crate) const FRONTIER_CONTROL_BYTES: u64 = 9 * 128;
 /// What does not change between the runs of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
+    /// What it was made from, beside the program.
+    degree: Vec<f64>,
+    items_per_lane: u32,
+    pub(crate) shape: Shape,
+    /// By kernel, where items have no rows but those that bodies use.
+    rows: Vec<Rows>,
     /// By kernel, what it is on the device, and what the device reads of that.
     pub(crate) forms: Vec<Form>,
     pub(crate) kernels: Vec<abi::Kernel>,
@@ -120,12 +129,38 @@ impl Layout {
     /// Lays a verified program out for a device. `degree`: average out-degree of each
     /// topology; `items_per_lane`: of a tile, at most.
     pub(crate) fn new(
-        (program, allocation): (&Program, Allocation),
+        of: (&Program, Allocation),
         room: Room,
         degree: &[f64],
         items_per_lane: u32,
     ) -> Result<Layout, ImageError> {
+        Layout::of(of, room, (degree, items_per_lane), None)
+    }
+
+    /// The same for the pass's own module, whose CTAs have another shape. Tables and code are as long and lie where they
+    /// did; there are no rows but those that bodies use. Where lanes put values of several items together, a lane has as
+    /// many items as here.
+    pub(crate) fn shaped(
+        &self,
+        of: (&Program, Allocation),
+        room: Room,
+    ) -> Result<Layout, ImageError> {
+        let made_from = (&*self.degree, self.items_per_lane);
+        Layout::of(of, room, made_from, Some(self))
+    }
+
+    /// `like`: that of the interpreter, if it is for a module of another shape.
+    fn of(
+        (program, allocation): (&Program, Allocation),
+        room: Room,
+        (degree, items_per_lane): (&[f64], u32),
+        like: Option<&Layout>,
+    ) -> Result<Layout, ImageError> {
         let mut layout = Layout {
+            degree: degree.to_vec(),
+            items_per_lane,
+            shape: room.shape,
+            rows: Vec::new(),
             forms: Vec::new(),
             kernels: Vec::new(),
             waves: Vec::new(),
@@ -177,7 +212,7 @@ impl Layout {
             });
         }
         layout.schedule(program, allocation);
-        layout.place(program, room, items_per_lane)?;
+        layout.place(program, room, like)?;
         layout.find_rounds(program);
         Ok(layout)
     }
@@ -282,14 +317,21 @@ impl Layout {
         &mut self,
         program: &Program,
         room: Room,
-        items_per_lane: u32,
+        like: Option<&Layout>,
     ) -> Result<(), ImageError> {
-        let available = room.shared_bytes;
+        let (available, all_warps) = (room.shared_bytes, room.shape.warps());
         let bytes = |k: &abi::Kernel| k.value_count * abi::UNIFORM_BYTES;
         let all: u32 = self.kernels.iter().map(bytes).sum();
         let own = all <= UNIFORMS_BYTES;
         self.choose_quick(program, own);
+        if like.is_some() {
+            // Bodies have no rows of quick code.
+            for kernel in &mut self.kernels {
+                (kernel.quick_fill_count, kernel.quick_dynamic) = (0, 0);
+            }
+        }
         let head = &mut self.head;
+        head.per_multiprocessor = room.shape.ctas();
         let mut at = size_of::<abi::Image>() as u32;
         let mut table = |bytes: usize| {
             let start = at;
@@ -340,18 +382,22 @@ impl Layout {
                 place += kernel.value_count * abi::UNIFORM_BYTES;
             }
         }
-        let mut rows = 0;
+        let (mut rows, mut is_quick) = (0, false);
         for (kernel, form) in self.kernels.iter_mut().zip(&self.forms) {
-            let taken = form.quick.as_ref().filter(|_| kernel.quick_fill_count != 0);
-            kernel.quick_rows = taken.map_or(0, |quick| quick.rows);
+            let taken = form.quick.as_ref().filter(|_| kernel.quick_slots != 0);
+            let taken = taken.map_or(0, |quick| quick.rows);
+            is_quick |= taken != 0;
+            kernel.quick_rows = if like.is_some() { 0 } else { taken };
             rows += kernel.quick_rows;
         }
-        let fits = |&warps: &u32| room.clusters && rows * 128 * warps <= QUICK_ROWS_BYTES;
+        let fits = |&warps: &u32| {
+            room.clusters && warps <= all_warps && rows * 128 * warps <= QUICK_ROWS_BYTES
+        };
         let warps = [abi::CLUSTER_WARPS, abi::CLUSTER_WARPS / 2]
             .into_iter()
             .find(fits);
         let warps = warps.unwrap_or(abi::QUICK_WARPS);
-        self.head.quick_warps = if rows == 0 { 0 } else { warps };
+        self.head.quick_warps = if is_quick { warps } else { 0 };
         for kernel in self.kernels.iter_mut().filter(|k| k.quick_rows != 0) {
             kernel.quick_shared = at;
             at += kernel.quick_rows * 128 * warps;
@@ -372,7 +418,7 @@ impl Layout {
         if program.kernels.iter().any(pushes) {
             head.stash_bytes += abi::STAGING_BYTES;
         }
-        at += abi::WARPS * head.stash_bytes;
+        at += all_warps * head.stash_bytes;
         at = at.next_multiple_of(128);
         let quick = self.quick_code.len() as u32 * QUICK_BYTES;
         let most = words + MAP_WORDS;
@@ -391,7 +437,7 @@ impl Layout {
         let code_bytes = code_bytes as u32;
         head.code_bytes = (code_bytes + quick).next_multiple_of(16);
         head.code_shared = at;
-        for kernel in self.kernels.iter_mut().filter(|k| k.quick_fill_count != 0) {
+        for kernel in self.kernels.iter_mut().filter(|k| k.quick_slots != 0) {
             kernel.quick += at + code_bytes;
         }
         at += head.code_bytes;
@@ -402,28 +448,67 @@ impl Layout {
         let most = available.saturating_sub(at).min(REGISTER_BYTES);
         let waves = program.waves.len();
         let mut used = 0;
-        for (i, (kernel, form)) in self.kernels.iter_mut().zip(&self.forms).enumerate() {
-            let items = if i < waves { items_per_lane } else { 1 };
-            let shares = form.shares(program.kernels[i].frames, items, most);
-            let shares = shares.map_err(|bytes| ImageError::Shared {
+        for (i, (kernel, form)) in self.kernels.iter_mut().zip(&mut self.forms).enumerate() {
+            let refused = |bytes| ImageError::Shared {
                 needed: at + bytes,
                 available,
-            })?;
+            };
+            let shares = match like.map(|like| &like.kernels[i]) {
+                None => {
+                    let items = if i < waves { self.items_per_lane } else { 1 };
+                    form.shares(program.kernels[i].frames, items, most)
+                }
+                Some(other) => {
+                    let rows = Rows::of_bodies(program, i, form, other.k);
+                    kernel.item_row = rows.item_row;
+                    if let Some(lift) = &rows.lift {
+                        form.move_lift(lift);
+                    }
+                    let warps = if i < waves { all_warps } else { 1 };
+                    let all = (other.k, other.stream_k);
+                    let shares = form.shares_of(rows.rows, all, (warps, most));
+                    self.rows.push(rows);
+                    shares
+                }
+            };
+            let shares = shares.map_err(refused)?;
             kernel.k = shares.items;
             kernel.stream_k = shares.map_items;
             kernel.warps = shares.warps;
             kernel.warp_bytes = shares.warp_bytes;
-            kernel.accumulators = form.accumulators(shares.items);
+            kernel.accumulators = shares.accumulators;
             let warps = if i < waves { shares.warps } else { 1 };
             used = used.max(shares.warp_bytes * warps);
+        }
+        if like.is_some_and(|like| !like.rounds.is_empty()) {
+            // What these keep lies there.
+            used = used.max(rounds::ROOM_BYTES.min(most));
         }
         self.shared_bytes = at + used;
         Ok(())
     }
 
+    /// The row in which a fault of a kernel finds the index that an item has in this one.
+    pub(crate) fn fault_row(&self, kernel: usize, row: u8) -> u32 {
+        let own = self.rows.get(kernel).and_then(|rows| rows.fault_row);
+        own.unwrap_or(row.into())
+    }
+
+    /// Where a neighbour loop that is shared out keeps one of its rows.
+    pub(crate) fn lift_row(&self, kernel: usize, row: u8) -> u8 {
+        let moved = self.rows.get(kernel).and_then(|rows| rows.lift.as_ref());
+        let mut moved = moved.into_iter().flatten();
+        moved.find(|(of, _)| *of == row).map_or(row, |&(_, at)| at)
+    }
+
     /// Warps of a CTA that take part in narrow rounds at most; 0: no wave has such.
     pub(crate) fn quick_warps(&self) -> u32 {
         self.head.quick_warps
+    }
+
+    /// Whether it has narrow rounds, of one wave or of several.
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.quick_warps() > 0 || !self.rounds.is_empty()
     }
 
     /// Whether sweeps of a kernel go by its map in the pass's own module, too. What has few words waits for memory, and

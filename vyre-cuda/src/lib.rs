@@ -19,6 +19,7 @@ mod neighbor_loop;
 mod probe;
 mod ptx;
 mod quick;
+mod shape;
 mod splice;
 mod tiers;
 mod tile;
@@ -31,3 +32,4 @@ pub use device::{Device, DeviceError};
 #[doc(hidden)]
 pub use driver::played;
 pub use megakernel::Megakernel;
+pub use shape::Shape;

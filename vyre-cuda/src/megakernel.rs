@@ -55,7 +55,7 @@ use launch::{Batch, Launcher};
 use memory::{Needs, SessionMemory, room_for};
 use readback::{locked, stays};
 use record::is_result;
-use settings::{LastRun, Settings, clustered};
+use settings::{LastRun, Settings, clustered, interpreted};
 use std::borrow::Cow;
 use std::sync::Arc;
 use upload::check_topology;
@@ -149,7 +149,7 @@ impl Megakernel {
             counts.graph_upload_bytes += csr_bytes(csr);
             graphs.push(Graph::new(device, csr)?);
         }
-        settings.clustered = clustered(device, &layout)?;
+        settings.clustered = clustered(interpreted(device), &layout)?;
         let of = (Arc::clone(&program), allocation);
         let mut launcher = Launcher::new(device, of, layout, counts)?;
         let mut memory = SessionMemory {
@@ -189,7 +189,7 @@ impl Megakernel {
 
 impl Executor for Megakernel {
     fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
-        let _armed = self.launcher.arm();
+        let _armed = self.launcher.arm()?;
         let first = (0..).step_by(SERIES);
         let mut earlier_bytes = 0;
         for (first, chunk) in first.zip(series.chunks(SERIES)) {
@@ -244,7 +244,7 @@ impl Executor for Megakernel {
         in_outs: &mut [(BufferId, SliceMut<'_>)],
         _may_trap: bool,
     ) -> Result<Outcome, RunError> {
-        let _armed = self.launcher.arm();
+        let _armed = self.launcher.arm()?;
         let pending = {
             let mut all = args.clone();
             let given = in_outs.iter().map(|(id, s)| (*id, s.as_slice()));
@@ -267,7 +267,10 @@ impl Executor for Megakernel {
     }
 
     fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
-        let _armed = self.launcher.arm();
+        let _armed = match self.launcher.arm() {
+            Ok(armed) => armed,
+            Err(e) => return vec![Err(e.into()); queries.len()],
+        };
         self.last.overtaken = false;
         let results = self.run_all(queries);
         // Only some of them were in the session's own buffers.
@@ -331,6 +334,7 @@ impl Executor for Megakernel {
             overlaps: true,
             bitmaps: false,
             packs_lists: true,
+            fuses_waves: false,
         }
     }
 
@@ -369,6 +373,7 @@ impl Executor for Megakernel {
             }));
         }
         self.settings.pull_from = hint.device.pull_from;
+        self.settings.lists_alone = hint.sweeps.start.is_sparse();
         self.settings.slots = hint.slots.max(1);
         self.settings.batch_bytes = hint.batch_bytes;
         self.settings.second_inputs = hint.device.second_inputs;
@@ -378,7 +383,7 @@ impl Executor for Megakernel {
         Followed {
             workers: self.settings.ctas,
             code,
-            sweeps: None,
+            sweeps: Some(hint.sweeps.start),
             notes,
         }
     }

@@ -1,12 +1,12 @@
 //! Code that is loaded on a device: the megakernel that interprets every pass ([`Interpreter`]), and the megakernels of
 //! compiled passes (`compiled`). Both are a [`Module`], which is what launches are of.
 
-use crate::abi;
 use crate::code::{Code, Cubin, NoCubin};
 use crate::device::{Context, DeviceError};
 use crate::driver::{self, Driver, Function, Grid};
 use crate::image::Room;
 use crate::probe::Probe;
+use crate::shape::Shape;
 use cudarc::driver::sys;
 use std::sync::Arc;
 
@@ -15,6 +15,29 @@ const MEGAKERNEL: &str = "vyre_megakernel";
 
 /// The other kernel of the interpreter's module.
 const SYMMETRIC: &str = "vyre_symmetric";
+
+/// Shared memory that the system takes of each CTA.
+const RESERVED_BYTES: u32 = 1024;
+
+/// Shared memory that modules of passes without narrow rounds declare, at most.
+const DECLARED_BYTES: u32 = 1024;
+
+/// What each CTA has where a multiprocessor runs those of a shape in the place of one with this room, which declares
+/// `own_bytes` beside it. So does each of the others where they have narrow rounds.
+pub(crate) fn room_of(one: Room, own_bytes: u32, (shape, is_narrow): (Shape, bool)) -> Room {
+    let all = one.shared_bytes + own_bytes + RESERVED_BYTES;
+    let declared = if is_narrow {
+        own_bytes
+    } else {
+        own_bytes.min(DECLARED_BYTES)
+    };
+    let each = (all / shape.ctas()).saturating_sub(RESERVED_BYTES + declared);
+    Room {
+        shared_bytes: each / 128 * 128,
+        shape,
+        ..one
+    }
+}
 
 /// What the compiler made of a megakernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +58,8 @@ pub(crate) struct Module {
     megakernel: Function,
     figures: Figures,
     room: Room,
+    /// CTAs that run on a multiprocessor: as many as it was made for, or fewer where no more fit.
+    ctas: u32,
 }
 
 /// Code that a device has; it is unloaded when this is dropped.
@@ -73,7 +98,7 @@ impl Drop for Loaded {
 
 impl Module {
     /// Has the driver compile the megakernel of a pass, or find it in its cache. Runs of others go on meanwhile. Its CTAs
-    /// can have as much as those of other modules, for which layouts are made.
+    /// can have as much as `room` says; those of another shape than the interpreter's do have that much.
     ///
     /// # Errors
     /// [`DeviceError::Compile`] with what the compiler says; if its CTAs cannot have that much.
@@ -83,7 +108,13 @@ impl Module {
         room: Room,
     ) -> Result<Module, DeviceError> {
         let loaded = Loaded::new(context, |driver| driver.compile(ptx))?;
-        Module::new(loaded, |_| room)
+        let mut module = Module::new(loaded, |_| room)?;
+        if room.shape != Shape::INTERPRETER {
+            let one = module.grid(1, room.shared_bytes, 1);
+            let fit = module.loaded.context.enter()?.active_ctas(one)?;
+            module.ctas = room.shape.ctas().min(fit).max(1);
+        }
+        Ok(module)
     }
 
     /// `room`: what CTAs are to have, of a megakernel with these figures.
@@ -104,6 +135,7 @@ impl Module {
             megakernel,
             figures,
             room,
+            ctas: room.shape.ctas(),
         })
     }
 
@@ -112,12 +144,17 @@ impl Module {
         self.figures
     }
 
+    /// The shape of its CTAs, and how many of them run on a multiprocessor.
+    pub(crate) fn shape(&self) -> (Shape, u32) {
+        (self.room.shape, self.ctas)
+    }
+
     /// A launch of the megakernel: all CTAs together, with this much shared memory each, in clusters of `cluster`.
     pub(crate) fn grid(&self, ctas: u32, shared_bytes: u32, cluster: u32) -> Grid {
         Grid {
             function: self.megakernel,
             ctas,
-            threads: abi::THREADS,
+            threads: self.room.shape.threads(),
             shared_bytes,
             cooperative: true,
             cluster,
@@ -192,6 +229,7 @@ impl Interpreter {
         let module = Module::new(loaded, |figures| Room {
             shared_bytes: probe.shared_bytes - figures.shared_bytes,
             clusters: probe.clusters,
+            shape: Shape::INTERPRETER,
         })?;
         Ok(Interpreter {
             symmetric: module.loaded.function(SYMMETRIC)?,
@@ -208,6 +246,12 @@ impl Interpreter {
     /// What a CTA can have: layouts are made for it.
     pub(crate) fn room(&self) -> Room {
         self.module.room
+    }
+
+    /// What a CTA of a pass's own module can have. `is_narrow`: it has narrow rounds.
+    pub(crate) fn room_of(&self, shape: Shape, is_narrow: bool) -> Room {
+        let own_bytes = self.module.figures.shared_bytes;
+        room_of(self.module.room, own_bytes, (shape, is_narrow))
     }
 
     /// Where it comes from.

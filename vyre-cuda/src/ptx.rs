@@ -27,7 +27,7 @@ mod blocks;
 mod body;
 mod counted;
 mod flat;
-mod lifted;
+pub(crate) mod lifted;
 pub(crate) mod narrow;
 mod ops;
 mod shared;
@@ -37,6 +37,7 @@ pub(crate) mod thread;
 
 use crate::abi;
 use crate::image::Layout;
+use crate::shape::Shape;
 use crate::splice::SHIPPED;
 use body::{Body, Items};
 use std::fmt::Write;
@@ -83,19 +84,29 @@ fn tiles(
     };
     let made = WIDTHS.into_iter().map(|items| (items, kernels(items)));
     let made = made.filter(|(items, kernels)| {
-        let mut kernels = kernels.iter();
-        kernels.any(|&id| !is_interpreted(program, layout, id, *items))
+        let mut all = kernels.iter();
+        let is_other = layout.shape != Shape::INTERPRETER;
+        let is_left = kernels.is_empty() && is_other;
+        is_left || all.any(|&id| !is_interpreted(program, layout, id, *items))
     });
-    made.map(|(items, kernels)| (name(items), function(program, layout, items, &kernels)))
-        .collect()
+    made.map(|(items, kernels)| match kernels.is_empty() {
+        true => (name(items), NOT_CALLED.to_owned()),
+        false => (name(items), function(program, layout, items, &kernels)),
+    })
+    .collect()
 }
+
+/// Of a function that no kernel of the pass has the items for: it only raises a trap. Folding does not find that where
+/// kernels have several numbers of items, as they often do where several CTAs share a multiprocessor's memory.
+const NOT_CALLED: &str = "\t.param .b32 param0;\n\t.reg .b32 %none;\n\tst.param.b32 [param0], -1;\n\t\
+    call.uni _Z12unknown_wordj, (param0);\n\tmov.b32 %none, 0;\n\tst.param.b32 [func_retval0], %none;\n\tret;\n";
 
 /// What the bodies of a pass's waves are like, for people: where they stand, how many of a lane's items go side by side
 /// of those that it takes at a time, and how much is kept in registers.
 pub(crate) fn described(program: &Program, layout: &Layout) -> String {
     let wave = |(id, wave): (usize, &Wave)| {
         let (kernel, items) = (&program.kernels[id], layout.kernels[id].k);
-        let together = body::together(kernel, items);
+        let together = body::together((program, layout), id, items);
         let place = if layout.is_inside(program, id) {
             "in its sweep"
         } else if layout.stays_map(id) {
@@ -115,7 +126,7 @@ pub(crate) fn described(program: &Program, layout: &Layout) -> String {
             1 => ", a loop written out".to_owned(),
             n => format!(", {n} loops written out"),
         };
-        let held = body::hoisted(kernel, together).len();
+        let held = body::hoisted((program, layout), id, together).len();
         format!(
             "{}: {place}, {together} of {items} items a lane side by side{narrow}, {} rows, {held} addresses and lengths held{loops}",
             wave.name,
@@ -129,7 +140,8 @@ pub(crate) fn described(program: &Program, layout: &Layout) -> String {
 /// Whether a kernel has a neighbour loop that is shared out, and too many rows for all of a lane's items to go side by
 /// side.
 fn is_interpreted(program: &Program, layout: &Layout, kernel: usize, items: u32) -> bool {
-    layout.kernels[kernel].neighbors != 0 && body::together(&program.kernels[kernel], items) < items
+    layout.kernels[kernel].neighbors != 0
+        && body::together((program, layout), kernel, items) < items
 }
 
 /// The text of one of the functions.

@@ -11,6 +11,7 @@ mod write;
 
 pub(crate) use fold::{Known, Table};
 
+use crate::shape::Shape;
 use fold::{Function, fold};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -47,6 +48,8 @@ pub(crate) enum SpliceError {
 pub(crate) struct Changes {
     /// The only entry.
     pub(crate) entry: &'static str,
+    /// What its CTAs are to be; `None`: as they are.
+    pub(crate) shape: Option<Shape>,
     /// Functions that the pass does not reach for reasons that folding does not find, by how their names begin. A call to
     /// one of them is a trap.
     pub(crate) left_out: Vec<&'static str>,
@@ -150,10 +153,30 @@ pub(crate) fn splice(text: &str, changes: &Changes) -> Result<String, SpliceErro
         out += text;
     }
     for (function, i) in kept() {
-        out += &function.header;
+        match changes.shape.filter(|_| i == entry) {
+            Some(shape) => out += &shaped(&function.header, shape),
+            None => out += &function.header,
+        }
         out += &bodies[&i];
     }
     Ok(out)
+}
+
+/// The header of an entry whose CTAs have this shape, so that registers are shared out among so many threads.
+fn shaped(header: &str, shape: Shape) -> String {
+    let lines = header.lines();
+    let lines = lines.filter(|line| {
+        ![".maxntid", ".minnctapersm"]
+            .iter()
+            .any(|of| line.starts_with(of))
+    });
+    let mut out: String = lines.flat_map(|line| [line, "\n"]).collect();
+    out += &format!(
+        ".maxntid {}, 1, 1\n.minnctapersm {}\n",
+        shape.threads(),
+        shape.ctas()
+    );
+    out
 }
 
 /// Makes a function that gives nothing back only raise a trap.
@@ -326,6 +349,7 @@ mod tests {
                 bodies: bodies.iter().map(own).collect(),
                 functions: String::new(),
                 known: None,
+                shape: None,
             },
         )
     }
@@ -357,6 +381,21 @@ mod tests {
             functions,
             TEXT[from..upto].replace("\t// .globl\tfirst\n", "")
         );
+    }
+
+    #[test]
+    fn an_entry_has_the_shape_that_its_ctas_are_to_be() {
+        let changes = Changes {
+            entry: "first",
+            shape: Some("512x3".parse().unwrap()),
+            ..Changes::default()
+        };
+        let text = splice(TEXT, &changes).unwrap();
+        assert!(
+            text.contains(")\n.maxntid 512, 1, 1\n.minnctapersm 3\n{\n"),
+            "{text}"
+        );
+        assert_eq!(text.matches(".maxntid").count(), 1);
     }
 
     #[test]

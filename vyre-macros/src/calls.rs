@@ -4,7 +4,7 @@ use crate::attributes::is_device;
 use crate::names::{self, Meaning, Names, Space};
 use crate::report::did_you_mean;
 use crate::tokens::ident;
-use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::collections::HashSet;
 use syn::{Item, ItemFn};
@@ -65,6 +65,86 @@ pub(crate) fn calls_of_module(module: &syn::ItemMod) -> Vec<Wanted> {
     calls.declared.code(module.to_token_stream());
     calls.module(Names::of_module(items), items);
     calls.all
+}
+
+/// Moves the includes that stand in fixpoints up into the graph's module, from which everything that is included is
+/// named; [`WITHIN`] says where each stood. Gives those whose name another include has already: they get another.
+pub(crate) fn hoist(items: &mut Vec<Item>) -> Vec<Ident> {
+    let mut found = Vec::new();
+    take_includes(items, &mut Vec::new(), &mut found);
+    let alias = |u: &syn::ItemUse| named(u).into_iter().next().map(|(name, _)| name);
+    let include = |item: &Item| match item {
+        Item::Use(u) if u.attrs.iter().any(is_include) => alias(u),
+        _ => None,
+    };
+    let mut taken: Vec<String> = items.iter().filter_map(include).collect();
+    let mut again = Vec::new();
+    for mut include in found {
+        let Some((name, path)) = named(&include).into_iter().next() else {
+            items.push(Item::Use(include));
+            continue;
+        };
+        if taken.contains(&name) {
+            let last = &path[path.len() - 1];
+            again.push(ident(&name, last.span()));
+            let other = ident(&format!("{name}_{}", again.len()), last.span());
+            include.tree = syn::parse_quote!(#(#path)::* as #other);
+        } else {
+            taken.push(name);
+        }
+        items.push(Item::Use(include));
+    }
+    again
+}
+
+/// The attribute that says in which fixpoint an include stood: their names, from the outermost on.
+pub(crate) const WITHIN: &str = "__vyre_within";
+
+/// Takes the includes out of the fixpoints among these items, each with a path that is right in the graph's module.
+fn take_includes(items: &mut Vec<Item>, within: &mut Vec<Ident>, found: &mut Vec<syn::ItemUse>) {
+    for item in std::mem::take(items) {
+        match item {
+            Item::Mod(mut m) if m.attrs.iter().any(is_fixpoint) => {
+                within.push(m.ident.clone());
+                if let Some((_, inner)) = &mut m.content {
+                    take_includes(inner, within, found);
+                }
+                within.pop();
+                items.push(Item::Mod(m));
+            }
+            Item::Use(mut u) if !within.is_empty() && u.attrs.iter().any(is_include) => {
+                let mut above = within.len();
+                while above > 0
+                    && let syn::UseTree::Path(p) = &u.tree
+                    && p.ident == "super"
+                {
+                    let inner = (*p.tree).clone();
+                    u.tree = inner;
+                    above -= 1;
+                }
+                let here = match &u.tree {
+                    syn::UseTree::Path(p) => p.ident == "super" || p.ident == "crate",
+                    _ => false,
+                };
+                // A path from the graph's module itself begins there.
+                if above == 0 && !here && u.leading_colon.is_none() {
+                    let tree = &u.tree;
+                    u.tree = syn::parse_quote!(self::#tree);
+                }
+                let marker = ident(WITHIN, Span::call_site());
+                u.attrs.push(syn::parse_quote!(#[#marker(#(#within)::*)]));
+                found.push(u);
+            }
+            other => items.push(other),
+        }
+    }
+}
+
+/// `#[fixpoint]`, or what was meant as one.
+fn is_fixpoint(attr: &syn::Attribute) -> bool {
+    let word = attr.path().get_ident().map(Ident::to_string);
+    let word = word.unwrap_or_default();
+    word == "fixpoint" || did_you_mean(&word, ["fixpoint"]).is_some()
 }
 
 /// Graphs that a graph includes.

@@ -8,7 +8,7 @@
 use crate::arrays::{added, added_inside, array_names, arrays, constant_value};
 use crate::editor;
 use crate::kernel::ParamKind;
-use crate::kernel::param::type_word;
+use crate::kernel::param::{item_of, type_word};
 use crate::kernel::types::scalar_type;
 use crate::report::{Report, listed, warned};
 use crate::tables::{Home, ModuleTables, NamedConstant, Tables, entry};
@@ -138,9 +138,7 @@ impl Expansion<'_> {
             Piece::Item(tokens) => watched(added_inside(tokens, &added), &self.private()),
             // Its functions stay where they are.
             Piece::Wave(w) if self.graph.waves[*w].origin.is_some() => TokenStream::new(),
-            Piece::Scope(inner) if self.graph.scopes[*inner].origin.is_some() => {
-                self.included(*inner)
-            }
+            Piece::Scope(inner) if self.graph.scopes[*inner].origin.is_some() => TokenStream::new(),
             Piece::Wave(w) => {
                 let function = &self.graph.waves[*w].function;
                 let quiet = quiet_on_error(self.skeleton.is_some());
@@ -151,6 +149,15 @@ impl Expansion<'_> {
             }
             Piece::Scope(inner) => self.scope(*inner, report, &TokenStream::new()),
         });
+        // What is included stands beside each other, whichever fixpoint contains it.
+        let scopes = self.graph.scopes.iter().enumerate();
+        let included = scopes.filter(|(_, inner)| s == 0 && inner.origin.is_some());
+        let included = included.map(|(inner, _)| self.included(inner));
+        let waves = self.graph.waves.iter().filter(|w| {
+            let of_included = self.graph.scopes[w.scope].origin.is_some();
+            s == 0 && w.origin.is_none() && of_included
+        });
+        let written_out = waves.map(|w| &w.function);
         let tables = tables.map(|t| arrays(t, &self.private()));
         let conditions = scope.pieces.iter().filter_map(|piece| match piece {
             Piece::Scope(inner) => {
@@ -174,6 +181,8 @@ impl Expansion<'_> {
                 #import
                 #editor
                 #(#pieces)*
+                #(#included)*
+                #(#written_out)*
                 #tables
                 #(#conditions)*
                 #extra
@@ -195,25 +204,19 @@ impl Expansion<'_> {
             .collect()
     }
 
-    /// What an included fixpoint and those in it need: their entries of the arrays.
+    /// What an included fixpoint needs: its entries of the arrays.
     fn included(&self, s: usize) -> TokenStream {
         let name = included_name(s);
         let tables = self
             .skeleton
             .and_then(|_| self.tables.modules().get(s))
             .map(|t| arrays(t, &self.private()));
-        let inner = self.graph.scopes[s].pieces.iter();
-        let inner = inner.filter_map(|piece| match piece {
-            Piece::Scope(inner) => Some(self.included(*inner)),
-            Piece::Item(_) | Piece::Wave(_) => None,
-        });
         quote! {
             #[doc(hidden)]
             pub mod #name {
                 use super::*;
                 #tables
             }
-            #(#inner)*
         }
     }
 
@@ -344,7 +347,11 @@ impl Expansion<'_> {
                 let (id, ty) = (s.0, scalar_type(self.program.scalars[s.index()].scalar));
                 (ty.clone(), quote! { cx.scalar::<#ty>(#id) })
             }
-            Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::Broken => return None,
+            Slot::Csr(_)
+            | Slot::Buffer(_)
+            | Slot::Rows(..)
+            | Slot::RowsOf { .. }
+            | Slot::Broken => return None,
         })
     }
 
@@ -533,7 +540,7 @@ impl Expansion<'_> {
                     }
                     Some(Host::Topology(_)) | None => {}
                 },
-                Slot::Csr(_) | Slot::Frontier(_) => {}
+                Slot::Csr(_) | Slot::Frontier(_) | Slot::RowsOf { .. } => {}
             }
         }
         let lifetime = borrows.then(|| quote! { <'a> });
@@ -629,9 +636,10 @@ impl Expansion<'_> {
             |(f, _): (&Field, Slot)| matches!(f.kind, FieldKind::Scalar(_, Given::Session));
         let is_lent = |(field, slot): (&Field, Slot)| match (slot, &field.kind) {
             (Slot::Csr(_), FieldKind::Csr { reverse_of }) => reverse_of.is_none(),
-            (Slot::Buffer(_) | Slot::Rows(..), FieldKind::Column { role, .. }) => {
-                *role == Role::Topology
-            }
+            (
+                Slot::Buffer(_) | Slot::Rows(..) | Slot::RowsOf { .. },
+                FieldKind::Column { role, .. },
+            ) => *role == Role::Topology,
             (Slot::Broken, _) => matches!(field.host, Some(Host::Topology(_))),
             _ => false,
         };
@@ -668,6 +676,10 @@ impl Expansion<'_> {
                     only_csr = Some(ident);
                     members.push(quote! { #docs pub #ident: &'a #krate::Csr });
                 }
+                (Slot::RowsOf { values, .. }, _) => {
+                    let ty = scalar_type(self.program.buffers[values.index()].scalar);
+                    members.push(quote! { #docs pub #ident: &'a #krate::Rows<#ty> });
+                }
                 (
                     Slot::Buffer(b),
                     FieldKind::Column {
@@ -696,6 +708,9 @@ impl Expansion<'_> {
                     }
                     Some(Host::Topology(ty)) if type_word(ty).as_deref() == Some("Parts") => {
                         members.push(quote! { #docs pub #ident: &'a #krate::Parts });
+                    }
+                    Some(Host::Topology(ty)) if let Some(value) = item_of(ty, "Rows") => {
+                        members.push(quote! { #docs pub #ident: &'a #krate::Rows<#value> });
                     }
                     Some(Host::Topology(ty)) => {
                         members.push(quote! { #docs pub #ident: &'a [#ty] });

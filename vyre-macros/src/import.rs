@@ -9,7 +9,7 @@
 //! three namespaces: `use math::mix;` brings all.
 
 use crate::calls::{
-    Scan, Wanted, calls_of_function, calls_of_module, includes_of, is_include, is_type_name,
+    Scan, Wanted, calls_of_function, calls_of_module, hoist, includes_of, is_include, is_type_name,
     misspelled, named,
 };
 use crate::package::{Imports, braced, packages};
@@ -124,6 +124,9 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
     }
     let want = match &mut parsed {
         Ok(Item::Mod(m)) if asker == Asker::WaveGraph => {
+            if hoist_includes(m, &mut report) {
+                item = m.to_token_stream();
+            }
             if let Some(around) = &around
                 && look_for_includes(m, around, &mut report)
             {
@@ -143,6 +146,23 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
     };
     let (tokens, errors) = (state.go_on(), report.errors());
     quote! { #prelude #errors #tokens }
+}
+
+/// Moves includes out of the fixpoints in which they stand: see [`hoist`]. Whether there are any.
+fn hoist_includes(module: &mut syn::ItemMod, report: &mut Report) -> bool {
+    let Some((_, items)) = &mut module.content else {
+        return false;
+    };
+    let before = items.len();
+    let again = hoist(items);
+    for name in &again {
+        report.error_help(
+            name.span(),
+            format!("another included graph is called `{name}`"),
+            "include one of them under a name of its own: `use path::to::graph as name;`",
+        );
+    }
+    items.len() > before
 }
 
 /// The name in `crate = path` that is certainly not there, and the other arguments.

@@ -3,7 +3,7 @@
 //! function's or graph's name; rustc says that there is no such macro, and drops the item. The files are looked into
 //! before that, and what is certain is said in our words.
 
-use crate::calls::{is_include, named};
+use crate::calls::{hoist, is_include, named};
 use crate::kernel::param::WORDS;
 use crate::report::did_you_mean;
 use crate::source;
@@ -363,7 +363,9 @@ impl Place {
             return None;
         }
         seen.push(self.clone());
-        let includes = self.items.iter().filter_map(|i| match i {
+        let mut items = self.items.clone();
+        hoist(&mut items);
+        let includes = items.iter().filter_map(|i| match i {
             Item::Use(u) if u.attrs.iter().any(is_include) => Some(named(u)),
             _ => None,
         });

@@ -92,6 +92,7 @@ impl Generator<'_, '_> {
             },
             unique,
             owner: None,
+            reset: None,
         });
         let (op, scalar) = *self.u.choose(&[
             (ReduceOp::Sum, Scalar::U32),
@@ -108,22 +109,68 @@ impl Generator<'_, '_> {
         Ok(())
     }
 
-    /// Some of the scratch that is not swapped begins anew with the rounds of a fixpoint around its uses.
+    /// Some buffers begin anew with the rounds of a fixpoint around their uses, and some frontiers with those of a
+    /// fixpoint around their owner.
     fn anew(&mut self) -> Arbitrary<()> {
-        for id in (2..SCRATCH).map(BufferId) {
-            let program = &mut self.program;
-            let uses = |a: &Access| a.resource == Resource::Buffer(id);
-            let using = program.waves.iter().filter(|w| w.accesses.iter().any(uses));
-            let scopes: Vec<Option<FixpointId>> = using.map(|w| w.fixpoint).collect();
-            let all = |f: FixpointId| scopes.iter().all(|&s| program.is_within(s, f));
-            // An outer one comes before its inner ones.
-            let around = (0..program.fixpoints.len() as u16).map(FixpointId);
-            let owner = around.rev().find(|&f| all(f));
-            if !scopes.is_empty() && self.u.ratio(1, 2)? {
-                program.buffers[id.index()].reset = owner;
+        let swapping: Vec<FixpointId> = (0..self.program.fixpoints.len() as u16)
+            .map(FixpointId)
+            .filter(|f| !self.program.fixpoints[f.index()].swaps.is_empty())
+            .collect();
+        for id in (0..SCRATCH + OUTPUTS).map(BufferId) {
+            let output = self.program.buffers[id.index()].role == Role::Output;
+            let uses = |a: &Access| !(output && a.mode == Mode::Read);
+            let swapped = id.0 < 2;
+            let inside: &[FixpointId] = if swapped { &swapping } else { &[] };
+            // Two that trade places begin alike.
+            let pair = if swapped { [0, 1] } else { [id.0; 2] };
+            let owner = self.around(pair.map(|b| Resource::Buffer(BufferId(b))), uses, inside);
+            if id.0 == 1 {
+                let alike = self.program.buffers[0].reset;
+                self.program.buffers[1].reset = alike;
+                if alike.is_some() {
+                    self.program.buffers[1].init = self.program.buffers[0].init;
+                }
+            } else if owner.is_some() && self.u.ratio(1, 2)? {
+                self.program.buffers[id.index()].reset = owner;
+            }
+        }
+        for id in (0..self.program.frontiers.len() as u16).map(FrontierId) {
+            let Some(flips) = self.program.frontiers[id.index()].owner else {
+                continue;
+            };
+            let resource = [Resource::Frontier(id); 2];
+            let owner = self.around(resource, |_| true, &[flips]);
+            if owner.is_some() && self.u.ratio(1, 2)? {
+                self.program.frontiers[id.index()].reset = owner;
             }
         }
         Ok(())
+    }
+
+    /// The innermost fixpoint around all waves that use one of these in such a way, and around each of these fixpoints;
+    /// `None` without waves.
+    fn around(
+        &self,
+        resources: [Resource; 2],
+        uses: impl Fn(&Access) -> bool,
+        inside: &[FixpointId],
+    ) -> Option<FixpointId> {
+        let program = &self.program;
+        let of = |a: &&Access| resources.contains(&a.resource);
+        let mut using = (program.waves.iter()).filter(|w| w.accesses.iter().any(|a| of(&a)));
+        using.next()?;
+        let using = (program.waves.iter())
+            .filter(|w| w.accesses.iter().filter(of).any(&uses))
+            .map(|w| w.fixpoint);
+        let scopes: Vec<Option<FixpointId>> = using.collect();
+        // An outer one comes before its inner ones.
+        let all = (0..program.fixpoints.len() as u16).map(FixpointId);
+        let mut around = all.rev().filter(|&f| {
+            let contains = |&s: &Option<FixpointId>| program.is_within(s, f);
+            let around = |&s: &FixpointId| s != f && program.is_within(Some(s), f);
+            scopes.iter().all(contains) && inside.iter().all(around)
+        });
+        around.next()
     }
 
     fn scope(
@@ -326,10 +373,15 @@ impl Generator<'_, '_> {
     /// After some rounds, or once the fixpoint's frontier is empty, its reduction 0, or the list long.
     fn condition(&mut self, f: u16) -> Arbitrary<Kernel> {
         let own = f + 1;
-        let asked = match self.u.int_in_range(0..=3)? {
+        let asked = match self.u.int_in_range(0..=4)? {
             0 => Uniform::Round,
             1 => Uniform::FrontierLen(FrontierId(own)),
             2 => Uniform::Reduction(ReductionId(own)),
+            // Of a fixpoint around, or of the graph.
+            3 => {
+                let around = self.program.fixpoints[usize::from(f)].parent;
+                Uniform::Reduction(ReductionId(around.map_or(0, |f| f.0 + 1)))
+            }
             _ => Uniform::ListLen(ListId(0)),
         };
         let enough = self.u.int_in_range(1..=4)?;

@@ -260,7 +260,11 @@ impl Sweeper for State {
     fn begin_round(&mut self, fixpoint: FixpointId, round: u32) {
         self.rounds[fixpoint.index()] = round;
         for (f, declared) in self.program.frontiers.iter().enumerate() {
-            if declared.owner == Some(fixpoint) {
+            if declared.reset == Some(fixpoint) {
+                self.now[f].columns.iter_mut().for_each(|c| c.reset(0, 0));
+                self.next[f].columns.iter_mut().for_each(|c| c.reset(0, 0));
+                self.pushed[f].clear();
+            } else if declared.owner == Some(fixpoint) {
                 swap(&mut self.now[f], &mut self.next[f]);
                 self.next[f].columns.iter_mut().for_each(|c| c.reset(0, 0));
                 self.pushed[f].clear();

@@ -4,7 +4,7 @@
 //! and what the frontiers of the last run held. The executor says which part of them it follows. Results never depend
 //! on them.
 
-use crate::memory::Memory;
+use crate::memory::{Memory, Rooms};
 use crate::plans::{Interpreted, Plans};
 use crate::runtime::Runtime;
 use crate::tier::{Measured, RoutePolicy};
@@ -16,10 +16,9 @@ use std::time::Duration;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::heat::Heat;
 use vyre_core::plan::launch::{
-    LaunchError, QueuePressure, Recommendation, Request, Route, Scope, Topology, autotune,
-    precondition,
+    LaunchError, Recommendation, Request, Route, Scope, Topology, autotune, precondition,
 };
-use vyre_core::plan::route::{self, Choice, Downgrade, Need, RouteError};
+use vyre_core::plan::route::{self, Choice, Downgrade, Need, RouteError, Sample};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::backend::{
     DeviceHint, Executor, Followed, HostHint, LaunchHint, Limits, Sweeps,
@@ -43,7 +42,9 @@ pub struct Decision {
     /// The frontier's shape in the launch before, which is kept near a threshold.
     pub previous: Option<Topology>,
     /// What was decided.
-    pub launch: Recommendation,
+    pub launch: Launch,
+    /// What the backend can vary.
+    pub limits: Limits,
     /// The route that sweeps over frontiers were to start with.
     pub sweeps: Choice,
     /// Items from which a sweep was to take all threads of a CPU.
@@ -56,11 +57,59 @@ pub struct Decision {
     pub outcome: Option<Happened>,
 }
 
+/// How to launch, as it was decided: all of a [`Recommendation`] that some backend follows. How full a queue is waits
+/// for queues that outlive a launch, and room for hits for relations, which grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// Shape of the frontier: short memory sheds workers, and hot dense sweeps want compiled code.
+    pub topology: Topology,
+    /// Workers to launch.
+    pub workers: u32,
+    /// Whom barriers wait for.
+    pub scope: Scope,
+    /// Interpreter or compiled code, where the backend has both.
+    pub route: Route,
+    /// Work that has waited goes before new work.
+    pub promote: bool,
+    /// Density it was decided from; `None` for a graph without nodes.
+    pub density_bps: Option<u32>,
+    /// Memory pressure it was decided from.
+    pub pressure_bps: u32,
+}
+
+impl Launch {
+    fn of(recommended: &Recommendation) -> Launch {
+        let Recommendation {
+            topology,
+            workers,
+            scope,
+            queue: _,
+            hit_capacity: _,
+            peak_bytes: _,
+            route,
+            promote,
+            density_bps,
+            pressure_bps,
+        } = *recommended;
+        Launch {
+            topology,
+            workers,
+            scope,
+            route,
+            promote,
+            density_bps,
+            pressure_bps,
+        }
+    }
+}
+
 /// What came of a launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Happened {
     /// Host wall time, in nanoseconds.
     pub wall_ns: u64,
+    /// What of it went to all but rounds and sweeps, where that was measured: on a GPU all but the launch's time there.
+    pub overhead_ns: Option<u64>,
     /// What ran: [`Report::route`].
     pub route: &'static str,
     /// Rounds of all fixpoints, summed over queries.
@@ -79,6 +128,11 @@ impl Happened {
         let timed = report.waves.iter().flatten().zip(&program.waves);
         Happened {
             wall_ns: report.wall_ns,
+            // A device's time is that of the launch.
+            overhead_ns: report.overhead_ns.or_else(|| {
+                let device_ns = report.device_ns?;
+                Some(report.wall_ns.saturating_sub(device_ns))
+            }),
             route: report.route,
             rounds: report.total_rounds(),
             activity: report.activity,
@@ -111,6 +165,7 @@ impl Happened {
             sum.cluster_rounds += a.cluster_rounds;
             sum.ordered += a.ordered;
             sum.shared += a.shared;
+            sum.fused += a.fused;
         }
         let (sum, r) = (&mut self.readback, &report.readback);
         sum.packed += r.packed;
@@ -140,21 +195,20 @@ pub(crate) struct Situation {
     pub(crate) slots: u32,
     pub(crate) batch_bytes: Option<u64>,
     pub(crate) second_inputs: bool,
-    /// There is room for a slab of what the lists of a result hold.
-    pub(crate) packs_lists: bool,
     /// Independent queries.
     pub(crate) shared: bool,
     /// What routes take, where a budget says how much there is.
     pub(crate) need: Option<Need>,
-    /// There is room for a bit a node.
-    pub(crate) bitmap: bool,
+    pub(crate) rooms: Rooms,
+    /// Of the results whose lengths are known before the run.
+    pub(crate) output_bytes: u64,
 }
 
 impl Situation {
     /// Of `queries` of a pass with that memory.
     pub(crate) fn of(
         program: &Program,
-        memory: &Memory,
+        (memory, rooms): (&Memory, Rooms),
         runtime: &Runtime,
         queries: u64,
     ) -> Situation {
@@ -189,10 +243,10 @@ impl Situation {
             slots: memory.slots,
             batch_bytes: None,
             second_inputs: memory.second_inputs_bytes > 0,
-            packs_lists: false,
             shared: false,
             need: memory.need(program),
-            bitmap: false,
+            rooms,
+            output_bytes: memory.output_bytes(program),
         }
     }
 }
@@ -208,6 +262,8 @@ pub(crate) struct Decider {
     start: Choice,
     previous: Option<Topology>,
     last: Option<Activity>,
+    /// Of the last launch.
+    volume: Option<Volume>,
     heat: Heat,
     launches: u64,
     pub(crate) decisions: VecDeque<Decision>,
@@ -230,6 +286,7 @@ impl Decider {
             start,
             previous: None,
             last: None,
+            volume: None,
             heat: Heat::default(),
             launches: 0,
             decisions: VecDeque::new(),
@@ -252,8 +309,16 @@ impl Decider {
             .plans
             .launch(&self.thresholds.launch, &request, self.previous)
             .map_err(refused)?;
+        let launch = Launch::of(&launch);
         if self.previous.is_some() {
-            let sample = sample(&launch, &request);
+            let sample = Sample {
+                // Where no sweep can take several waves, nothing would be merged.
+                fusion: match limits.fuses_waves {
+                    true => route::fusion(program),
+                    false => 0.0,
+                },
+                ..sample(&launch, &request, (self.volume, situation.output_bytes))
+            };
             self.start = choose(&self.thresholds, &sample, Some(self.start), situation.need)
                 .map_err(|e| RunError::Backend(e.to_string()))?;
         }
@@ -277,20 +342,18 @@ impl Decider {
             pack_up_to_bytes: self.thresholds.pack_up_to_bytes,
             slots: situation.slots,
             batch_bytes: situation.batch_bytes,
-            host: HostHint {
-                parallel_from,
-                sweeps: Sweeps {
-                    start: self.start.route,
-                    policy: self.thresholds.route,
-                    memory_bps: launch.pressure_bps,
-                    bitmap: situation.bitmap,
-                },
+            sweeps: Sweeps {
+                start: self.start.route,
+                policy: self.thresholds.route,
+                memory_bps: launch.pressure_bps,
+                bitmap: situation.rooms.bitmap,
             },
+            host: HostHint { parallel_from },
             device: DeviceHint {
                 items_per_lane,
                 pull_from: self.thresholds.pull_from,
                 second_inputs: situation.second_inputs,
-                packs_lists: situation.packs_lists,
+                packs_lists: situation.rooms.packs_lists,
             },
             time_waves: self.time_waves,
         };
@@ -311,6 +374,7 @@ impl Decider {
             request,
             previous: self.previous,
             launch,
+            limits,
             sweeps: self.start,
             parallel_from,
             items_per_lane,
@@ -328,7 +392,7 @@ impl Decider {
         Request {
             // One launch runs all rounds, so the widest counts; the density follows from it.
             queue_len: seen.map_or(s.widest, |a| a.widest.max(1)),
-            // Results are part of what is resident: their room is fixed by the sizes.
+            // Waits for relations, which grow. What results have room for is fixed by the sizes, and is resident.
             hit_capacity: Some(0),
             hot_opcodes,
             hot_windows,
@@ -383,6 +447,11 @@ impl Decider {
         if happened.activity.is_some() {
             self.last = happened.activity;
         }
+        self.volume = Some(Volume {
+            wall_ns: happened.wall_ns,
+            overhead_ns: happened.overhead_ns,
+            found_bytes: happened.readback.packed_bytes + happened.readback.direct_bytes,
+        });
         if let Some(tuner) = &mut self.tuner {
             tuner.measured(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
         }
@@ -411,6 +480,7 @@ impl Decider {
     /// The topology is another one: what the last run saw says nothing about it.
     pub(crate) fn forget(&mut self) {
         self.last = None;
+        self.volume = None;
         self.measured = Measured::default();
     }
 }
@@ -421,10 +491,19 @@ pub(crate) fn used_bps(used_bytes: u64, budget_bytes: u64) -> u32 {
     bps.min(10_000) as u32
 }
 
-/// What a route is chosen from. One launch runs all rounds, so that nothing is dispatched or read back between sweeps,
-/// and nothing would be gained by fusing them.
-pub(crate) fn quiet(memory_bps: u32, density: f64, mean_degree: f64) -> route::Sample {
-    route::Sample {
+/// What of a launch says how much of it fusing could save.
+#[derive(Clone, Copy, Debug)]
+struct Volume {
+    wall_ns: u64,
+    /// All but rounds and sweeps.
+    overhead_ns: Option<u64>,
+    /// Of all results.
+    found_bytes: u64,
+}
+
+/// What a route is chosen from before the first launch: nothing is known of what it takes and gives back.
+pub(crate) fn quiet(memory_bps: u32, density: f64, mean_degree: f64) -> Sample {
+    Sample {
         memory_bps,
         fusion: 0.0,
         dispatch_ns: 1,
@@ -435,17 +514,32 @@ pub(crate) fn quiet(memory_bps: u32, density: f64, mean_degree: f64) -> route::S
     }
 }
 
-fn sample(launch: &Recommendation, request: &Request) -> route::Sample {
+/// What a route is chosen from after a launch. `output_bytes`: of the results whose lengths are known.
+fn sample(
+    launch: &Launch,
+    request: &Request,
+    (last, output_bytes): (Option<Volume>, u64),
+) -> Sample {
     let density = f64::from(launch.density_bps.unwrap_or(0)) / 10_000.0;
     let degree = request.graph_edges as f64 / request.graph_nodes.max(1) as f64;
-    quiet(launch.pressure_bps, density, degree)
+    let quiet = quiet(launch.pressure_bps, density, degree);
+    let Some(last) = last else {
+        return quiet;
+    };
+    Sample {
+        dispatch_ns: last.wall_ns.max(1),
+        overhead_ns: last.overhead_ns.unwrap_or(0).min(last.wall_ns),
+        // As `plan::memory` plans a readback: what the last one was, or all outputs.
+        readback_bytes: last.found_bytes.max(output_bytes),
+        ..quiet
+    }
 }
 
 /// The route that sweeps start with; the previous one holds near a threshold. Where the budget has no room even for the
 /// sparse route, a session has been refused already.
 fn choose(
     thresholds: &Thresholds,
-    sample: &route::Sample,
+    sample: &Sample,
     previous: Option<Choice>,
     need: Option<Need>,
 ) -> Result<Choice, RouteError> {
@@ -633,12 +727,6 @@ impl fmt::Display for Decision {
             Topology::FusedDense => "fused dense",
             Topology::MemoryConstrained => "memory constrained",
         };
-        let queue = match launch.queue {
-            QueuePressure::Empty => "empty",
-            QueuePressure::Light => "light",
-            QueuePressure::Balanced => "balanced",
-            QueuePressure::Saturated => "saturated",
-        };
         let scope = match launch.scope {
             Scope::One => "CTA",
             Scope::All => "grid",
@@ -656,9 +744,12 @@ impl fmt::Display for Decision {
             ": {topology}, {} of {} workers",
             launch.workers, request.max_workers
         )?;
-        // A CPU follows none of these.
-        if self.followed.sweeps.is_none() {
-            write!(f, ", {scope} barriers, queue {queue}, {route}")?;
+        // What the backend has no choice about is not its decision.
+        if self.limits.workers_vary {
+            write!(f, ", {scope} barriers")?;
+        }
+        if self.limits.jit {
+            write!(f, ", {route}")?;
         }
         if launch.promote {
             write!(f, ", waiting work first")?;
@@ -736,6 +827,9 @@ impl fmt::Display for Decision {
         if let Some(shared) = outcome.activity.map(|a| a.shared).filter(|&n| n > 0) {
             write!(f, ", {shared} sweeps by all threads")?;
         }
+        if let Some(fused) = outcome.activity.map(|a| a.fused).filter(|&n| n > 0) {
+            write!(f, ", {fused} sweeps of several waves")?;
+        }
         let read = &outcome.readback;
         write!(
             f,
@@ -775,6 +869,7 @@ mod tests {
             overlaps: true,
             bitmaps: false,
             packs_lists: false,
+            fuses_waves: false,
         }
     }
 

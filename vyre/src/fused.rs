@@ -1,27 +1,33 @@
 //! Two passes over one topology, run as one.
 
+use crate::costs::{Did, Subject};
 use crate::decide::{Decider, Happened, Situation};
 use crate::error::Error;
 use crate::memory::{Memory, legal};
-use crate::plans::Planned;
+use crate::plans::{PlanOf, Planned};
 use crate::query::{OfSession, made, slices};
 use crate::runtime::Runtime;
+use crate::sides::{Goes, Has, Of, Side, Sides, leave_as_much, lent, longest, open_ns};
 use crate::stop::Stops;
 use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
+use vyre_core::dsl::columns::Column;
 use vyre_core::dsl::error::RunError;
+use vyre_core::plan::cache::PlanKind;
 use vyre_core::plan::fuse::{self, Fused, Link, fuse};
+use vyre_core::plan::session::Counters;
 use vyre_core::plan::side::swept_items;
 use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::{Executor, OpenNative, Opening};
-use vyre_core::run::outcome::Outcome;
+use vyre_core::run::outcome::{Outcome, Report};
 use vyre_core::run::pass::{IntoTopology, Pass};
 use vyre_core::run::stop::Canceller;
 use vyre_core::vir0::isa::Op;
 use vyre_core::vir0::module::{Agreement, BufferId, Program};
+use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::verify::verify;
 
 /// Two passes over one topology, in one launch where the backend runs programs: the groups of both share barriers
@@ -32,35 +38,219 @@ use vyre_core::vir0::verify::verify;
 /// An output of the first can be an input of the second ([`FusedSession::new`]'s links, by field name); that input is
 /// then given as `&[]`.
 ///
-/// Like a session's, its memory is checked against limits and budgets before anything is allocated.
+/// Like a session's, its memory is checked against limits and budgets before anything is allocated, and its runs go to
+/// the side of the runtime where both passes together are fastest.
 pub struct FusedSession<A, B> {
-    fused: Fused,
-    program: Arc<Program>,
-    links: Vec<Link>,
-    how: How,
+    whole: Whole,
+    here: Pair,
+    sides: Sides<Pair>,
+    /// Of both as one, with the scalars of the last run.
+    sizes: Sizes,
     /// Of each pass.
     given: (OfSession, OfSession),
-    backend: &'static str,
     stops: Stops,
     passes: PhantomData<fn() -> (A, B)>,
 }
 
-enum How {
+/// Both passes as one, the same on every side.
+struct Whole {
+    /// Its program is the next field.
+    fused: Fused,
+    /// With the barriers that both need, and no more.
+    program: Arc<Program>,
+    links: Vec<Link>,
+    /// Also where the backend runs programs.
+    in_turn: bool,
+}
+
+/// What a fused session has on a side.
+pub(crate) enum Pair {
     Together(Box<One>),
     InTurn(Box<[One; 2]>),
 }
 
-impl How {
-    fn each(&mut self, mut of: impl FnMut(&mut dyn Executor)) {
+/// What a fused session is to have on a side.
+enum Plan {
+    Together(Box<(Planned, Memory)>),
+    InTurn(Box<[(Planned, Memory); 2]>),
+}
+
+impl Plan {
+    fn memories(&self) -> Vec<&Memory> {
         match self {
-            How::Together(both) => of(&mut *both.executor),
-            How::InTurn(both) => both.iter_mut().for_each(|one| of(&mut *one.executor)),
+            Plan::Together(both) => vec![&both.1],
+            Plan::InTurn(both) => both.iter().map(|(_, memory)| memory).collect(),
         }
     }
 }
 
+impl Whole {
+    fn plan<A: Pass, B: Pass>(
+        &self,
+        runtime: &Runtime,
+        (first, second): (&TopologyArgs<'_>, &TopologyArgs<'_>),
+    ) -> Result<Plan, Error> {
+        if runtime.implementation().runs_bytecode() && !self.in_turn {
+            let both = self.fused.topology(first, second);
+            let of = PlanOf {
+                links: self.links.clone(),
+                ..PlanOf::pass::<(A, B)>(PlanKind::Fused)
+            };
+            let program = || Ok(Program::clone(&self.program));
+            let planned = Memory::open(&of, (&both, runtime), program)?;
+            return Ok(Plan::Together(Box::new(planned)));
+        }
+        Ok(Plan::InTurn(Box::new([
+            in_turn::<A>(runtime, first)?,
+            in_turn::<B>(runtime, second)?,
+        ])))
+    }
+
+    fn open<A: Pass, B: Pass>(
+        &self,
+        runtime: &Runtime,
+        plan: Plan,
+        (first, second): (&TopologyArgs<'_>, &TopologyArgs<'_>),
+    ) -> Result<Pair, Error> {
+        Ok(match plan {
+            Plan::Together(both) => {
+                let (mut planned, memory) = *both;
+                if planned.program.schedule == self.program.schedule {
+                    planned.program = Arc::clone(&self.program);
+                }
+                let both = self.fused.topology(first, second);
+                let of = (TypeId::of::<(A, B)>(), None);
+                Pair::Together(Box::new(One::open(runtime, (planned, memory), &both, of)?))
+            }
+            Plan::InTurn(both) => {
+                let [a, b] = *both;
+                let (of_a, of_b) = (TypeId::of::<A>(), TypeId::of::<B>());
+                Pair::InTurn(Box::new([
+                    One::open(runtime, a, first, (of_a, Some(A::NATIVE)))?,
+                    One::open(runtime, b, second, (of_b, Some(B::NATIVE)))?,
+                ]))
+            }
+        })
+    }
+
+    /// Opens both with the topologies that others lend, where the budget has as much left afterwards.
+    fn lent<A: Pass, B: Pass>(&self, runtime: &Runtime, from: &Pair) -> Result<Pair, Error> {
+        let open = |first: &TopologyArgs<'_>, second: &TopologyArgs<'_>| {
+            let plan = self.plan::<A, B>(runtime, (first, second))?;
+            leave_as_much(plan.memories())?;
+            self.open::<A, B>(runtime, plan, (first, second))
+        };
+        match from {
+            Pair::Together(both) => {
+                let lent = lent(both.executor.lend_topology()?)?;
+                let (first, second) = self.fused.topologies(&lent.args());
+                open(&first, &second)
+            }
+            Pair::InTurn(both) => {
+                let [one, two] = &**both;
+                let first = lent(one.executor.lend_topology()?)?;
+                let second = lent(two.executor.lend_topology()?)?;
+                open(&first.args(), &second.args())
+            }
+        }
+    }
+
+    /// What a run did whose reports these are.
+    fn did(&self, sizes: &Sizes, reports: &[&Report]) -> Did {
+        let rounds: Vec<u64> = reports.iter().flat_map(|r| r.rounds.clone()).collect();
+        let items = reports.iter().map(|r| r.activity.map_or(0, |a| a.items));
+        let items = items.fold(0, u64::saturating_add);
+        Did {
+            rounds: rounds.iter().copied().fold(0, u64::saturating_add),
+            items: swept_items(&self.program, sizes, &rounds, items),
+        }
+    }
+}
+
+impl Pair {
+    fn each(&mut self, mut of: impl FnMut(&mut dyn Executor)) {
+        match self {
+            Pair::Together(both) => of(&mut *both.executor),
+            Pair::InTurn(both) => both.iter_mut().for_each(|one| of(&mut *one.executor)),
+        }
+    }
+
+    /// What stops the session's calls is what the executors look at.
+    fn watch(&mut self, stops: &Stops) {
+        self.each(|executor| {
+            executor.set_stop(&stops.stop);
+            // One that was parked may have a limit that is no longer there.
+            executor.set_step_limit(stops.steps);
+        });
+    }
+
+    /// Lengths that depend on the run's scalars have room.
+    fn check(&mut self, whole: &Whole, (a, b): (&Args<'_>, &Args<'_>)) -> Result<(), RunError> {
+        match self {
+            Pair::Together(both) => both.check(&whole.fused.args(a, b)),
+            Pair::InTurn(both) => {
+                let [one, two] = &mut **both;
+                one.check(a)?;
+                two.check(b)
+            }
+        }
+    }
+
+    /// Runs both, and says how long that took and what it did.
+    fn run(
+        &mut self,
+        (whole, sizes): (&Whole, &Sizes),
+        (a, b): (&Args<'_>, &Args<'_>),
+    ) -> Result<((Outcome, Outcome), Duration, Did), RunError> {
+        match self {
+            Pair::Together(both) => {
+                let (outcome, took) = both.run(&whole.fused.args(a, b))?;
+                let did = whole.did(sizes, &[&outcome.report]);
+                Ok((whole.fused.outcomes(outcome), took, did))
+            }
+            Pair::InTurn(both) => {
+                let [one, two] = &mut **both;
+                let (first, took) = one.run(a)?;
+                let mut args = b.clone();
+                let linked = |id: BufferId| whole.links.iter().any(|l| l.to == id);
+                args.inputs.retain(|(id, _)| !linked(*id));
+                for link in &whole.links {
+                    args.inputs
+                        .push((link.to, output(&first, link.from).as_slice()));
+                }
+                let (second, longer) = two.run(&args)?;
+                let did = whole.did(sizes, &[&first.report, &second.report]);
+                Ok(((first, second), took + longer, did))
+            }
+        }
+    }
+}
+
+impl Has for Pair {
+    fn counters(&self) -> Option<Counters> {
+        match self {
+            Pair::Together(both) => both.executor.counters(),
+            Pair::InTurn(both) => {
+                let [one, two] = both.each_ref().map(|one| one.executor.counters());
+                one.zip(two).map(|(one, two)| one.plus(&two))
+            }
+        }
+    }
+}
+
+/// The plan of one of two passes, and the memory that it takes.
+fn in_turn<P: Pass>(
+    runtime: &Runtime,
+    topology: &TopologyArgs<'_>,
+) -> Result<(Planned, Memory), Error> {
+    let of = PlanOf::pass::<P>(PlanKind::Fused);
+    Memory::open(&of, (topology, runtime), || {
+        Ok(fuse::named(&P::PARTS.program()?))
+    })
+}
+
 /// A program and what runs it.
-struct One {
+pub(crate) struct One {
     program: Arc<Program>,
     executor: Box<dyn Executor>,
     memory: Memory,
@@ -91,14 +281,14 @@ impl One {
         })
     }
 
-    fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
-        let up_to = self.decider.thresholds.pack_up_to_bytes;
-        let packs = self.executor.limits().packs_lists;
-        let packs_lists = packs && self.memory.slab(&self.program, up_to);
-        let situation = Situation {
-            packs_lists,
-            ..Situation::of(&self.program, &self.memory, &self.runtime, 1)
-        };
+    fn check(&mut self, args: &Args<'_>) -> Result<(), RunError> {
+        self.memory.check(&self.program, args)
+    }
+
+    fn run(&mut self, args: &Args<'_>) -> Result<(Outcome, Duration), RunError> {
+        let (limits, thresholds) = (self.executor.limits(), self.decider.thresholds);
+        let rooms = self.memory.rooms(&self.program, limits, &thresholds);
+        let situation = Situation::of(&self.program, (&self.memory, rooms), &self.runtime, 1);
         let (decider, executor) = (&mut self.decider, &mut *self.executor);
         decider.decide(&situation, &self.program, executor)?;
         let started = self.runtime.now();
@@ -111,7 +301,7 @@ impl One {
         decider.took(report, took, items, 1);
         let happened = Happened::of(&self.program, &outcome.report);
         self.decider.happened(happened, took);
-        Ok(outcome)
+        Ok((outcome, took))
     }
 }
 
@@ -160,81 +350,90 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         verify(&fused.program).map_err(|e| invalid(&e[0]))?;
         legal(&fused.program)?;
         let given = (first.into_topology(), second.into_topology());
-        // Taken apart once there is a plan, which has room for them.
-        let rows = || Ok::<_, RunError>((A::topology_rows(&given.0)?, B::topology_rows(&given.1)?));
-        let taken;
-        let (mut first, mut second) = (A::topology(&given.0), B::topology(&given.1));
+        let topologies = || (A::topology(&given.0), B::topology(&given.1));
+        let (first, second) = topologies();
         let alike = first.graphs.len() == second.graphs.len()
             && (first.graphs.iter().zip(&second.graphs))
                 .all(|(a, b)| std::ptr::eq(*a, *b) || a == b);
         if !alike {
             return Err(invalid(&"fused passes work on one topology").into());
         }
-        let of_session = (
-            OfSession(first.scalars.clone()),
-            OfSession(second.scalars.clone()),
-        );
-        let runtime = &runtime.able(&fused.program);
-        let fused_program = std::mem::take(&mut fused.program);
-        let together = runtime.implementation().runs_bytecode() && !add_differently(&a, &b);
-        let (program, how) = if together {
-            let moved = |(id, column)| (fused.second_buffer(id), column);
-            let mut both = first;
-            let scalars = second.scalars.iter();
-            both.scalars
-                .extend(scalars.map(|&(id, bits)| (fused.second_scalar(id), bits)));
-            both.columns.extend(second.columns.into_iter().map(moved));
-            let (planned, memory) = Memory::settle(&fused_program, &both, runtime)?;
-            taken = rows()?;
-            both.columns.extend(slices(&taken.0));
-            both.columns.extend(slices(&taken.1).map(moved));
-            let both = One::open(
-                runtime,
-                (planned, memory),
-                &both,
-                (TypeId::of::<(A, B)>(), None),
-            )?;
-            (Arc::clone(&both.program), How::Together(Box::new(both)))
-        } else {
-            let a = Memory::settle(&fuse::named(&a), &first, runtime)?;
-            let b = Memory::settle(&fuse::named(&b), &second, runtime)?;
-            taken = rows()?;
-            first.columns.extend(slices(&taken.0));
-            second.columns.extend(slices(&taken.1));
-            let both = [
-                One::open(runtime, a, &first, (TypeId::of::<A>(), Some(A::NATIVE)))?,
-                One::open(runtime, b, &second, (TypeId::of::<B>(), Some(B::NATIVE)))?,
-            ];
-            (Arc::new(fused_program), How::InTurn(Box::new(both)))
-        };
-        let stops = Stops::new(runtime.all(), runtime.time_limit());
-        let mut how = how;
-        how.each(|executor| executor.set_stop(&stops.stop));
-        Ok(FusedSession {
-            stops,
+        let program = Arc::new(std::mem::take(&mut fused.program));
+        let whole = Whole {
             fused,
-            program,
             links,
-            how,
-            given: of_session,
-            backend: runtime.backend(),
+            in_turn: add_differently(&a, &b),
+            program,
+        };
+        let sizes = whole.fused.topology(&first, &second).sizes(&whole.program);
+        let plan = |runtime: &Runtime| whole.plan::<A, B>(runtime, (&first, &second));
+        let of = |_: &Plan| {
+            let subject = || Subject::new(&whole.program, &sizes);
+            Of::new(runtime, &whole.program, subject)
+        };
+        let open = |runtime: &Runtime, plan: Plan| {
+            // The plan has room for them.
+            let rows = (A::topology_rows(&given.0)?, B::topology_rows(&given.1)?);
+            let (mut first, mut second) = topologies();
+            first.columns.extend(slices(&rows.0));
+            second.columns.extend(slices(&rows.1));
+            whole.open::<A, B>(runtime, plan, (&first, &second))
+        };
+        let (sides, mut here) = Sides::open(runtime, plan, of, open)?;
+        let stops = Stops::new(runtime.all(), runtime.time_limit());
+        here.watch(&stops);
+        Ok(FusedSession {
+            given: (OfSession(first.scalars), OfSession(second.scalars)),
+            whole,
+            here,
+            sides,
+            sizes,
+            stops,
             passes: PhantomData,
         })
     }
 
-    /// Both programs as one.
+    /// Both programs as one, with the barriers that its budget takes where they run so.
     pub fn program(&self) -> &Program {
-        &self.program
+        match &self.here {
+            Pair::Together(both) => &both.program,
+            Pair::InTurn(_) => &self.whole.program,
+        }
     }
 
     /// Barriers of the one schedule, and of one schedule after the other.
     pub fn barriers(&self) -> (usize, usize) {
-        (self.fused.barriers, self.fused.barriers_before)
+        let fused = &self.whole.fused;
+        (fused.barriers, fused.barriers_before)
     }
 
-    /// Whether both run in one launch.
+    /// Whether both run in one launch, where the session is.
     pub fn is_one_launch(&self) -> bool {
-        matches!(self.how, How::Together(_))
+        matches!(self.here, Pair::Together(_))
+    }
+
+    /// Where the session is: the backend's name, as of [`Session::backend`](crate::Session::backend).
+    pub fn backend(&self) -> &'static str {
+        self.sides.runtime().backend()
+    }
+
+    /// The sides of the session's runtime: what runs of both take there, and what the session has there.
+    pub fn sides(&self) -> Vec<Side> {
+        self.sides.list()
+    }
+
+    /// Lets runs go to the side of the runtime where both together are fastest, or keeps them where they are, as of
+    /// [`Session::set_side_changes`](crate::Session::set_side_changes). As it begins, they go if each result of both is
+    /// the same on every side.
+    pub fn set_side_changes(&mut self, on: bool) {
+        self.sides.set_changes(on);
+    }
+
+    /// What was uploaded, allocated, waited for, read back and launched since the session was made, for both passes;
+    /// `None` where the backend does not count.
+    pub fn counters(&self) -> Option<Counters> {
+        let counted = self.here.counters();
+        counted.map(|c| c.plus(&self.sides.counters()))
     }
 
     /// What stops a run that is under way, as [`Session::canceller`](crate::Session::canceller) does.
@@ -250,10 +449,11 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
 
     /// The most steps that a run may take from here on, as of
     /// [`Session::set_step_limit`](crate::Session::set_step_limit); each pass by itself where they run one after the
-    /// other.
+    /// other. With a limit runs are on the first side of the runtime, so that one limit always means the same.
     pub fn set_step_limit(&mut self, steps: Option<u64>) -> bool {
+        self.stops.steps = steps;
         let mut all = true;
-        self.how
+        self.here
             .each(|executor| all &= executor.set_step_limit(steps));
         all
     }
@@ -268,58 +468,83 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         second: B::Run<'_>,
     ) -> Result<(A::Output, B::Output), Error> {
         let _under_way = self.stops.begin()?;
-        // What a run needs has room before its rows of structs are taken apart.
         let (mut a, mut b) = (A::args(&first), B::args(&second));
         self.given.0.fill(&mut a);
         self.given.1.fill(&mut b);
-        match &mut self.how {
-            How::Together(both) => {
-                let args = self.fused.args(&a, &b);
-                both.memory.check(&both.program, &args)?;
-            }
-            How::InTurn(both) => {
-                let [one, two] = &mut **both;
-                one.memory.check(&one.program, &a)?;
-                two.memory.check(&two.program, &b)?;
-            }
-        }
-        let rows = (A::rows(&first)?, B::rows(&second)?);
-        a.inputs.extend(slices(&rows.0));
-        b.inputs.extend(slices(&rows.1));
-        let (mut first, mut second) = match &mut self.how {
-            How::Together(both) => {
-                let args = self.fused.args(&a, &b);
-                self.fused.outcomes(both.run(&args)?)
-            }
-            How::InTurn(both) => {
-                let [one, two] = &mut **both;
-                let first = one.run(&a)?;
-                let mut args = b.clone();
-                let linked = |id: BufferId| self.links.iter().any(|l| l.to == id);
-                args.inputs.retain(|(id, _)| !linked(*id));
-                for link in &self.links {
-                    let (_, column) = output(&first, link.from);
-                    args.inputs.push((link.to, column.as_slice()));
-                }
-                let second = two.run(&args)?;
-                (first, second)
-            }
-        };
-        first.report.backend = self.backend;
-        second.report.backend = self.backend;
+        self.sizes.scalars = [a.scalars.clone(), b.scalars.clone()].concat();
+        self.take_side();
+        let (first, second) = self.on_a_side(|session| {
+            // What a run needs has room before its rows of structs are taken apart.
+            session.here.check(&session.whole, (&a, &b))?;
+            let rows = (A::rows(&first)?, B::rows(&second)?);
+            let (mut a, mut b) = (a.clone(), b.clone());
+            a.inputs.extend(slices(&rows.0));
+            b.inputs.extend(slices(&rows.1));
+            session.launch((&a, &b))
+        })?;
         Ok((made::<A>(first)?, made::<B>(second)?))
+    }
+
+    /// Runs both where the session is.
+    fn launch(&mut self, args: (&Args<'_>, &Args<'_>)) -> Result<(Outcome, Outcome), RunError> {
+        let of = (&self.whole, &self.sizes);
+        let ((mut first, mut second), took, did) = self.here.run(of, args)?;
+        self.sides.ran(took, did, 1);
+        let backend = self.backend();
+        (first.report.backend, second.report.backend) = (backend, backend);
+        Ok((first, second))
+    }
+
+    /// Goes to the side that is to have the next run.
+    fn take_side(&mut self) {
+        self.sides.forget_run();
+        if !self.sides.may_change() {
+            return;
+        }
+        // Steps are those of both where they run as one, and of each where not.
+        if self.stops.steps.is_some() {
+            self.go_first();
+            return;
+        }
+        let (program, sizes) = (&*self.whole.program, &self.sizes);
+        let takes = (longest(program, sizes), open_ns(program, sizes));
+        self.go_on(1, takes);
     }
 }
 
-fn output(outcome: &Outcome, id: BufferId) -> &(BufferId, vyre_core::dsl::columns::Column) {
+impl<A: Pass, B: Pass> Goes for FusedSession<A, B> {
+    type Has = Pair;
+
+    fn sides_mut(&mut self) -> &mut Sides<Pair> {
+        &mut self.sides
+    }
+
+    fn go(&mut self, to: usize) -> bool {
+        if to == self.sides.at() {
+            return true;
+        }
+        let (whole, here) = (&self.whole, &self.here);
+        let taken = (self.sides).take(to, |there| whole.lent::<A, B>(there, here));
+        let Some(mut there) = taken else {
+            return false;
+        };
+        there.watch(&self.stops);
+        let before = std::mem::replace(&mut self.here, there);
+        self.sides.leave(before, to);
+        true
+    }
+}
+
+fn output(outcome: &Outcome, id: BufferId) -> &Column {
     let found = outcome.outputs.iter().find(|(b, _)| *b == id);
-    found.expect("a link starts at an output")
+    let (_, column) = found.expect("a link starts at an output");
+    column
 }
 
 impl<A, B> fmt::Debug for FusedSession<A, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FusedSession")
-            .field("program", &self.program.name)
+            .field("program", &self.whole.program.name)
             .finish_non_exhaustive()
     }
 }

@@ -77,7 +77,7 @@ mod stop;
 mod tier;
 
 pub use compare::{Comparison, Difference, Differs, compare};
-pub use decide::{Decision, Happened, Tuned};
+pub use decide::{Decision, Happened, Launch, Tuned};
 pub use device_ptr::{DevicePtr, DevicePtrError};
 pub use error::Error;
 pub use excerpt::WithExcerpt;
@@ -97,7 +97,7 @@ pub use vyre_cuda as cuda;
 
 pub use vyre_core::dsl::csr::{Csr, CsrError};
 pub use vyre_core::dsl::error::RunError;
-pub use vyre_core::dsl::{Bits, BoundsError, Parts};
+pub use vyre_core::dsl::{Bits, BoundsError, Parts, Row, Rows, RowsError};
 pub use vyre_core::plan::session::Counters;
 pub use vyre_core::plan::show::Plan;
 pub use vyre_core::plan::thresholds::{Thresholds, ThresholdsError};

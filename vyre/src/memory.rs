@@ -3,7 +3,7 @@
 use crate::budget::Lease;
 use crate::decide::{quiet, used_bps};
 use crate::error::Error;
-use crate::plans::{Layout, Planned};
+use crate::plans::{Layout, PlanOf, Planned};
 use crate::query::OfSession;
 use crate::runtime::Runtime;
 use std::cell::Cell;
@@ -11,16 +11,17 @@ use std::sync::Arc;
 use vyre_core::dsl::columns::Column;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::budget::least_on;
+use vyre_core::plan::cache::PlanKind;
 use vyre_core::plan::check;
 use vyre_core::plan::compact;
 use vyre_core::plan::fit::{FitError, fit_on};
 use vyre_core::plan::footprint::{Allocation, FootprintError, footprint_on};
 use vyre_core::plan::memory::WaveBytes;
 use vyre_core::plan::route::{self, Need, Pressure};
+use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::{Args, TopologyArgs};
-use vyre_core::run::backend::{Holder, runnable};
+use vyre_core::run::backend::{Holder, Limits, runnable};
 use vyre_core::run::outcome::Outcome;
-use vyre_core::run::pass::Pass;
 use vyre_core::vir0::manifest::Stale;
 use vyre_core::vir0::module::{Buffer, Program, Resource, Role, put_together_bytes};
 use vyre_core::vir0::scalar::Scalar;
@@ -59,6 +60,15 @@ pub(crate) struct Memory {
     pub(crate) most_bytes: u64,
 }
 
+/// What there is room for beside the plan.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rooms {
+    /// A bit a node, which brings a list into the order of the nodes.
+    pub(crate) bitmap: bool,
+    /// A slab of what the lists of a result hold.
+    pub(crate) packs_lists: bool,
+}
+
 /// Results of a batch: how large one can be, the room that there is for them, and what is there.
 #[derive(Default)]
 struct Kept {
@@ -69,15 +79,15 @@ struct Kept {
 }
 
 impl Memory {
-    /// The plan of a pass on a topology, which is the runtime's where the same was opened before, and the memory that
-    /// it takes. `program`: the pass's own.
-    pub(crate) fn open<P: Pass>(
-        topology: &TopologyArgs<'_>,
-        runtime: &Runtime,
+    /// The plan of a pass, or of two, on a topology, which is the runtime's where the same was opened before, and the
+    /// memory that it takes. `program`: without further barriers.
+    pub(crate) fn open(
+        of: &PlanOf,
+        (topology, runtime): (&TopologyArgs<'_>, &Runtime),
         program: impl Fn() -> Result<Program, Error>,
     ) -> Result<(Planned, Memory), Error> {
         loop {
-            let opened = Memory::open_beside::<P>(topology, runtime, &program);
+            let opened = Memory::open_beside(of, (topology, runtime), &program);
             let again = match &opened {
                 Ok((_, memory)) => Memory::unloads(runtime, Ok(memory)),
                 Err(Error::Run(e)) => Memory::unloads(runtime, Err(e)),
@@ -111,9 +121,9 @@ impl Memory {
         is_short && lease.unload()
     }
 
-    fn open_beside<P: Pass>(
-        topology: &TopologyArgs<'_>,
-        runtime: &Runtime,
+    fn open_beside(
+        of: &PlanOf,
+        (topology, runtime): (&TopologyArgs<'_>, &Runtime),
         program: &impl Fn() -> Result<Program, Error>,
     ) -> Result<(Planned, Memory), Error> {
         let lease = runtime.lease();
@@ -121,15 +131,20 @@ impl Memory {
         lease.give_up();
         let pressure = Memory::pressure(topology, runtime)?;
         let available = lease.available_bytes();
-        let layout = Layout::of::<P>(topology, available);
+        let layout = Layout::new(of.clone(), topology, available);
         let made = Cell::new(false);
         let make = || {
             made.set(true);
-            let plan = Memory::plan(program()?, topology, (available, pressure), runtime);
-            Ok(plan?)
+            let known = (available, pressure);
+            Ok(Memory::plan(
+                of.kind,
+                program()?,
+                (topology, runtime),
+                known,
+            )?)
         };
-        let of = (runtime.implementation().ordinal(), pressure);
-        let mut planned = runtime.plans().session(layout, of, make)?;
+        let at = (runtime.implementation().ordinal(), pressure);
+        let mut planned = runtime.plans().session(layout, at, make)?;
         // Plans are kept by sizes of graphs. Parts have sizes, too; on a device a graph's shape decides, where a budget
         // asks.
         let is_other = || {
@@ -144,34 +159,6 @@ impl Memory {
         if !made.get() && is_other()? {
             planned = make()?;
         }
-        let memory = Memory::hold(&planned, lease)?;
-        Ok((planned, memory))
-    }
-
-    /// The plan of a program that is no pass's own, and the memory that it takes.
-    pub(crate) fn settle(
-        program: &Program,
-        topology: &TopologyArgs<'_>,
-        runtime: &Runtime,
-    ) -> Result<(Planned, Memory), RunError> {
-        loop {
-            let settled = Memory::settle_beside(program.clone(), topology, runtime);
-            let of = settled.as_ref().map(|(_, memory)| memory);
-            if !Memory::unloads(runtime, of) {
-                return settled;
-            }
-        }
-    }
-
-    fn settle_beside(
-        program: Program,
-        topology: &TopologyArgs<'_>,
-        runtime: &Runtime,
-    ) -> Result<(Planned, Memory), RunError> {
-        let lease = runtime.lease();
-        let pressure = Memory::pressure(topology, runtime)?;
-        let known = (lease.available_bytes(), pressure);
-        let planned = Memory::plan(program, topology, known, runtime)?;
         let memory = Memory::hold(&planned, lease)?;
         Ok((planned, memory))
     }
@@ -192,10 +179,10 @@ impl Memory {
     /// Checks the real sizes against limits and budgets before anything is allocated. A pass that does not fit side by
     /// side shares memory between what never lives at once, with more barriers where that takes them.
     fn plan(
+        kind: PlanKind,
         mut program: Program,
-        topology: &TopologyArgs<'_>,
+        (topology, runtime): (&TopologyArgs<'_>, &Runtime),
         (available_bytes, pressure): (Option<u64>, Pressure),
-        runtime: &Runtime,
     ) -> Result<Planned, RunError> {
         let backend = runtime.implementation();
         runnable(&program, (backend.name(), backend.runs_parts()))?;
@@ -233,7 +220,9 @@ impl Memory {
             }
             allocation = fitted.allocation;
             let needed = fitted.footprint.bytes(allocation);
-            need = Some(routes_need(&program, sizes.nodes, needed, available));
+            // A device's bitmaps are in its plan.
+            let takes_bitmaps = kind != PlanKind::Batch && holder.is_host();
+            need = takes_bitmaps.then(|| routes_need(&program, sizes.nodes, needed, available));
         }
         let start = route::choose(pressure, need.as_ref());
         Ok(Planned {
@@ -282,15 +271,28 @@ impl Memory {
         Some(available.saturating_sub(self.lease.bytes()))
     }
 
-    /// What routes take, where a budget says how much there is.
+    /// What routes take on a CPU, where a budget says how much there is.
     pub(crate) fn need(&self, program: &Program) -> Option<Need> {
-        let available = self.available_bytes()?;
+        let available = self.available_bytes().filter(|_| self.holder.is_host())?;
         let nodes = self.sizes.nodes;
         Some(routes_need(program, nodes, self.needed_bytes, available))
     }
 
+    /// Takes room for what the next launch can use beside the plan; what of it there is.
+    pub(crate) fn rooms(
+        &mut self,
+        program: &Program,
+        limits: Limits,
+        thresholds: &Thresholds,
+    ) -> Rooms {
+        Rooms {
+            bitmap: limits.bitmaps && self.bitmap(program),
+            packs_lists: limits.packs_lists && self.slab(program, thresholds.pack_up_to_bytes),
+        }
+    }
+
     /// Takes room for a bit a node, where a sweep can use it; whether there is.
-    pub(crate) fn bitmap(&mut self, program: &Program) -> bool {
+    fn bitmap(&mut self, program: &Program) -> bool {
         let Some(available) = self.available_bytes() else {
             return true;
         };
@@ -305,7 +307,7 @@ impl Memory {
     }
 
     /// Takes room for a slab of what the lists of a result hold, in columns of up to so many bytes; whether there is.
-    pub(crate) fn slab(&mut self, program: &Program, pack_up_to_bytes: u64) -> bool {
+    fn slab(&mut self, program: &Program, pack_up_to_bytes: u64) -> bool {
         let Some(available) = self.available_bytes() else {
             return true;
         };
@@ -369,8 +371,7 @@ impl Memory {
             .map(|i| i.bytes)
             .sum();
         // A run that needs less than one before it leaves the memory as it is: buffers do not shrink.
-        let extra = self.second_inputs_bytes + self.results_bytes;
-        let extra = extra + self.bitmap_bytes + self.slab_bytes;
+        let extra = self.beside_bytes();
         let held = self.lease.bytes() - extra.min(self.lease.bytes());
         if needed > held && !self.lease.resize(needed + extra) {
             // Before a run is refused, the second set of inputs goes, what batches have for results, bitmap and slab.
@@ -453,6 +454,11 @@ impl Memory {
         results.map(of).chain(lists).collect()
     }
 
+    /// Bytes of the outputs that are no lists.
+    pub(crate) fn output_bytes(&self, program: &Program) -> u64 {
+        self.bytes_of(program, |role| matches!(role, Role::Output | Role::InOut))
+    }
+
     /// Bytes of a result, with lists that are full.
     fn result_bytes(&self, program: &Program) -> u64 {
         let lists = program.lists.iter().filter(|l| l.output);
@@ -460,7 +466,7 @@ impl Memory {
             let len = self.sizes.resolve(program, l.capacity).unwrap_or(0);
             len.saturating_mul(l.row_bytes())
         });
-        let buffers = self.bytes_of(program, |role| matches!(role, Role::Output | Role::InOut));
+        let buffers = self.output_bytes(program);
         let buffers = buffers.saturating_add(self.padding_bytes(program));
         lists.fold(buffers, u64::saturating_add)
     }
@@ -562,19 +568,23 @@ impl Memory {
         debug_assert!(smaller, "smaller is always possible");
     }
 
+    /// What the session has beside its plan, and gives up before a run is refused.
+    fn beside_bytes(&self) -> u64 {
+        self.second_inputs_bytes + self.results_bytes + self.bitmap_bytes + self.slab_bytes
+    }
+
     /// What the queries of a batch may take together.
     pub(crate) fn batch_bytes(&self) -> Option<u64> {
         self.available_bytes()?;
-        let extra = self.second_inputs_bytes + self.bitmap_bytes + self.slab_bytes;
+        // Results are the queries'.
+        let extra = self.beside_bytes() - self.results_bytes;
         let resident = self.resident_bytes.saturating_add(extra);
         Some(self.lease.bytes().saturating_sub(resident))
     }
 
     /// Takes room for `wanted` states of a batch, or as many as there is room for.
     pub(crate) fn slots(&mut self, wanted: u32) -> u32 {
-        let extra = self.resident_bytes + self.second_inputs_bytes;
-        let extra = extra + self.results_bytes + self.bitmap_bytes + self.kept.room_bytes;
-        let extra = extra + self.slab_bytes;
+        let extra = self.resident_bytes + self.beside_bytes() + self.kept.room_bytes;
         let one = self.lease.bytes() - extra.min(self.lease.bytes());
         let one = one / u64::from(self.slots.max(1));
         while self.slots < wanted && self.lease.resize(self.lease.bytes() + one) {

@@ -8,13 +8,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use vyre_core::plan::cache::{CacheStats, Lru, PLAN_CAPACITY, PlanKey};
+use vyre_core::plan::cache::{CacheStats, Lru, PLAN_CAPACITY, PlanKey, PlanKind};
 use vyre_core::plan::footprint::Allocation;
+use vyre_core::plan::fuse::Link;
 use vyre_core::plan::launch::{self, LaunchError, Recommendation, Request, Topology};
 use vyre_core::plan::route::{Choice, Pressure};
 use vyre_core::run::args::TopologyArgs;
 use vyre_core::run::backend::Holder;
-use vyre_core::run::pass::Pass;
 use vyre_core::vir0::module::Program;
 use vyre_core::vir0::sizes::Sizes;
 
@@ -22,9 +22,9 @@ use vyre_core::vir0::sizes::Sizes;
 /// ([`Runtime::planning`](crate::Runtime::planning)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Planning {
-    /// Plans of sessions: the assembled and verified program with the barriers that its budget takes, how memory is
-    /// handed out, and the route that sweeps start with. A session that is opened again for the same pass, sizes and
-    /// memory finds its own.
+    /// Plans of sessions, of each graph of `Sessions`, and of fused sessions: the assembled and verified program with the
+    /// barriers that its budget takes, how memory is handed out, and the route that sweeps start with. What is opened
+    /// again for the same passes, sizes and memory finds its own.
     pub sessions: CacheStats,
     /// First launches of sessions; later ones are decided from the launch before, and are not kept.
     pub launches: CacheStats,
@@ -39,9 +39,6 @@ impl Planning {
         }
     }
 }
-
-/// Kind of plan of a [`PlanKey`]: a session's. There is no other yet.
-const SESSION: u32 = 0;
 
 /// The plans of a runtime and its clones.
 #[derive(Debug)]
@@ -68,21 +65,46 @@ impl Default for Plans {
     }
 }
 
+/// What is planned.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PlanOf {
+    pub(crate) kind: PlanKind,
+    /// The type of the pass, or of both.
+    pub(crate) passes: TypeId,
+    /// Of passes that are one program.
+    pub(crate) links: Vec<Link>,
+}
+
+impl PlanOf {
+    /// Of a pass by itself.
+    pub(crate) fn pass<P: 'static>(kind: PlanKind) -> PlanOf {
+        PlanOf {
+            kind,
+            passes: TypeId::of::<P>(),
+            links: Vec::new(),
+        }
+    }
+}
+
 /// What a session's plan depends on, beside the pressures.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Layout {
-    pass: TypeId,
+    of: PlanOf,
     nodes: Vec<usize>,
     edges: Vec<usize>,
     available_bytes: Option<u64>,
 }
 
 impl Layout {
-    /// Of a pass on these topologies, with so much memory for it.
-    pub(crate) fn of<P: Pass>(topology: &TopologyArgs<'_>, available_bytes: Option<u64>) -> Layout {
+    /// Of this on these topologies, with so much memory for it.
+    pub(crate) fn new(
+        of: PlanOf,
+        topology: &TopologyArgs<'_>,
+        available_bytes: Option<u64>,
+    ) -> Layout {
         let graphs = || topology.graphs.iter();
         Layout {
-            pass: TypeId::of::<P>(),
+            of,
             nodes: graphs().map(|g| g.node_count()).collect(),
             edges: graphs().map(|g| g.edge_count()).collect(),
             available_bytes,
@@ -139,7 +161,7 @@ impl Plans {
         layout.hash(&mut hasher);
         let key = PlanKey {
             layout_hash: hasher.finish(),
-            kind: SESSION,
+            kind: layout.of.kind,
             device,
             pressure,
         };

@@ -14,10 +14,9 @@ use std::time::Duration;
 use vyre_core::cpu::{Native, NativeThreads, Vir0, native};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::thresholds::Thresholds;
-use vyre_core::run::backend::{Backend, CodeRoom, Executor, Many, Opening, runnable};
+use vyre_core::run::backend::{Backend, CodeRoom, Executor, Many, Opening};
 use vyre_core::run::clock::Clock;
 use vyre_core::run::stop::{All, Canceller};
-use vyre_core::vir0::module::Program;
 #[cfg(feature = "cuda")]
 use vyre_cuda::Cuda;
 
@@ -160,8 +159,8 @@ impl Runtime {
     /// the best. Runs that would not agree on every side
     /// ([`Agreement::Open`](vyre_core::vir0::module::Agreement::Open), without a claim that they would) stay on the
     /// first, unless [`Session::set_side_changes`](crate::Session::set_side_changes) says otherwise. Batches of
-    /// [`Sessions`](crate::Sessions) go as runs of a [`Session`](crate::Session) do. A
-    /// [`FusedSession`](crate::FusedSession) stays on the first.
+    /// [`Sessions`](crate::Sessions) and runs of a [`FusedSession`](crate::FusedSession) go as runs of a
+    /// [`Session`](crate::Session) do.
     ///
     /// Each side has the budget and the thresholds that it came with; [`with_memory`](Runtime::with_memory) afterwards
     /// is one budget for all.
@@ -236,22 +235,6 @@ impl Runtime {
         std::iter::once(self.clone().alone())
             .chain(others)
             .collect()
-    }
-
-    /// The first of its sides that can run a program: not every backend has local fixpoints.
-    pub(crate) fn able(&self, program: &Program) -> Runtime {
-        let able = |side: &Runtime| {
-            let backend = &side.backend;
-            runnable(program, (backend.name(), backend.runs_parts())).is_ok()
-        };
-        match able(self) {
-            true => self.clone(),
-            false => self
-                .sides()
-                .into_iter()
-                .find(able)
-                .unwrap_or_else(|| self.clone()),
-        }
     }
 
     /// The backend's name, such as `"native"`; of several sides, where sessions begin

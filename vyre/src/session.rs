@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::pinned::{Held, Pinned, Pool};
 use crate::query::{Line, QueryId, slices};
 use crate::runtime::Runtime;
-use crate::sides::{Goes, Parked, Sides};
+use crate::sides::{Goes, Parked, Sides, plan};
 use crate::stop::Stops;
 use crate::tier::RoutePolicy;
 use std::collections::VecDeque;
@@ -407,7 +407,7 @@ impl<P: Pass> Session<P> {
     fn become_of(&mut self, given: &P::Topology<'_>, had: u64) -> Result<Memory, Error> {
         let runtime = self.sides.runtime();
         let mut topology = P::topology(given);
-        let (planned, memory) = Memory::open::<P>(&topology, runtime, || Ok(P::PARTS.program()?))?;
+        let (planned, memory) = plan::<P>(runtime, &topology)?;
         let same = memory.allocation == self.memory.allocation
             && planned.program.schedule == self.program.schedule;
         // On a CPU the topology before stays until this one is there, and so does all that the session has where it is
@@ -762,16 +762,10 @@ impl<P: Pass> Session<P> {
     }
 
     fn situation(&mut self, queries: u64) -> Situation {
-        let limits = self.executor.limits();
-        let bitmap = limits.bitmaps && self.memory.bitmap(&self.program);
-        let up_to = self.decider.thresholds.pack_up_to_bytes;
-        let packs_lists = limits.packs_lists && self.memory.slab(&self.program, up_to);
+        let (limits, thresholds) = (self.executor.limits(), &self.decider.thresholds);
+        let rooms = self.memory.rooms(&self.program, limits, thresholds);
         let runtime = self.sides.runtime();
-        Situation {
-            bitmap,
-            packs_lists,
-            ..Situation::of(&self.program, &self.memory, runtime, queries)
-        }
+        Situation::of(&self.program, (&self.memory, rooms), runtime, queries)
     }
 
     /// Takes room for a second set of inputs, where the backend can use it.
@@ -782,7 +776,8 @@ impl<P: Pass> Session<P> {
 
 /// What a name means on a device, and the type of its elements.
 fn resident(program: &Program, field: &str) -> Option<(Resident, Scalar)> {
-    let buffer = program.buffers.iter().position(|b| b.name == field);
+    let named = |b: &Buffer| b.name == field || b.name.replacen(':', ".", 1) == field;
+    let buffer = program.buffers.iter().position(named);
     if let Some(i) = buffer {
         let what = Resident::Buffer(BufferId(i as u16));
         return Some((what, program.buffers[i].scalar));

@@ -3,7 +3,7 @@
 use crate::costs::{Did, Subject};
 use crate::error::Error;
 use crate::memory::Memory;
-use crate::plans::Interpreted;
+use crate::plans::{Interpreted, PlanOf};
 use crate::query::{Batch, Begun, Line, Query, QueryId, collected, made, slices, wrong};
 use crate::runtime::Runtime;
 use crate::sides::{Goes, Has, Of, Side, Sides, leave_as_much, lent, longest, open_ns};
@@ -16,6 +16,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 use vyre_core::dsl::error::RunError;
+use vyre_core::plan::cache::PlanKind;
 use vyre_core::plan::launch::{Request, Route, recommend};
 use vyre_core::plan::session::Counters;
 use vyre_core::run::args::{Lent, TopologyArgs};
@@ -67,11 +68,12 @@ struct Plan {
 impl Plan {
     fn new<P: Pass>(runtime: &Runtime, topologies: &[TopologyArgs<'_>]) -> Result<Plan, Error> {
         let whole = Arc::new(P::PARTS.program()?);
+        let of = PlanOf::pass::<P>(PlanKind::Batch);
         let mut memories = for_queries(topologies.len())?;
         let mut programs = for_queries(topologies.len())?;
         for topology in topologies {
             let (planned, memory) =
-                Memory::open::<P>(topology, runtime, || Ok(Program::clone(&whole)))?;
+                Memory::open(&of, (topology, runtime), || Ok(Program::clone(&whole)))?;
             memories.push(memory);
             programs.push(match planned.program.schedule == whole.schedule {
                 true => Arc::clone(&whole),

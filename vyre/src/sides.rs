@@ -11,7 +11,7 @@ use crate::costs::{Costs, Did, Subject};
 use crate::decide::Decider;
 use crate::error::Error;
 use crate::memory::Memory;
-use crate::plans::Planned;
+use crate::plans::{PlanOf, Planned};
 use crate::query::{Begun, Query, slices};
 use crate::runtime::Runtime;
 use std::any::TypeId;
@@ -19,6 +19,7 @@ use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 use vyre_core::dsl::error::RunError;
+use vyre_core::plan::cache::PlanKind;
 use vyre_core::plan::session::Counters;
 use vyre_core::plan::side::{self, Offer, Policy, Why, Work};
 use vyre_core::plan::thresholds::Thresholds;
@@ -234,11 +235,13 @@ impl Parked {
     }
 }
 
-fn plan<P: Pass>(
+/// The plan of a session, and the memory that it takes.
+pub(crate) fn plan<P: Pass>(
     runtime: &Runtime,
     topology: &TopologyArgs<'_>,
 ) -> Result<(Planned, Memory), Error> {
-    Memory::open::<P>(topology, runtime, || Ok(P::PARTS.program()?))
+    let of = PlanOf::pass::<P>(PlanKind::Session);
+    Memory::open(&of, (topology, runtime), || Ok(P::PARTS.program()?))
 }
 
 struct One<K> {

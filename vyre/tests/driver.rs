@@ -560,6 +560,67 @@ fn any_call_for_a_module_may_fail_and_is_its_reason() {
     all_given_back(&fake, "modules");
 }
 
+/// A module of another shape has words of its own, which go up where a call begins that runs it, and others where one
+/// begins that does not. Whichever call of a run fails: the next run is right, by whatever code.
+#[test]
+fn any_call_may_fail_where_a_session_goes_to_a_module_of_another_shape_and_back() {
+    let case = Case::new(300, 1_000);
+    let mut failed = 0;
+    for compiles in [true, false] {
+        for nth in 0.. {
+            let fake = Fake::default();
+            let cuda = fake.open().expect("nothing fails");
+            let runtime = runtime_of(cuda.with_shape("512x2".parse().expect("it is a shape")));
+            let mut session = blend::Session::new(&runtime, case.topology()).expect("it fits");
+            session.compile_now().expect("it compiles");
+            case.check(2, &session.run(case.run(2)).expect("nothing fails"));
+            let text = session.explain().to_string();
+            let says = "2 CTAs of 512 threads a multiprocessor";
+            assert!(text.contains(says), "{text}");
+            let (before, after) = match compiles {
+                true => (vyre::RoutePolicy::Interpreter, vyre::RoutePolicy::Compiled),
+                false => (vyre::RoutePolicy::Compiled, vyre::RoutePolicy::Interpreter),
+            };
+            session.set_route(before);
+            case.check(3, &session.run(case.run(3)).expect("nothing fails"));
+            session.set_route(after);
+            fake.fail(nth, Failure::Once);
+            let ran = session.run(case.run(4));
+            let call = fake.failed();
+            let is_told = ran.is_err();
+            if let Ok(out) = ran {
+                case.check(4, &out);
+            }
+            let out = session.run(case.run(5)).expect("nothing fails");
+            case.check(5, &out);
+            let route = if compiles { "compiled" } else { "interpreted" };
+            assert_eq!(out.report.route, route);
+            drop((session, runtime));
+            all_given_back(&fake, "shapes");
+            if call.is_none() {
+                break;
+            }
+            failed += usize::from(is_told);
+        }
+    }
+    println!("{failed} errors");
+    assert!(failed > 10);
+}
+
+/// A shape that a launch cannot have is said by who asks for it.
+#[test]
+fn a_shape_that_does_not_fit_is_an_error_of_who_asks_for_it() {
+    let case = Case::new(300, 1_000);
+    let cuda = Fake::default().open().expect("nothing fails");
+    let runtime = runtime_of(cuda.with_shape("128x16".parse().expect("it is a shape")));
+    let mut session = blend::Session::new(&runtime, case.topology()).expect("it fits");
+    let made = session.compile_now();
+    let error = made.expect_err("132 times 16 are too many").to_string();
+    let says = "`blend` has no module of the shape 128x16: a launch has 1023 CTAs at most";
+    assert!(error.contains(says), "{error}");
+    case.check(2, &session.run(case.run(2)).expect("it is interpreted"));
+}
+
 /// Sessions of a pass share one.
 #[test]
 fn a_module_is_unloaded_with_the_last_session_that_names_it() {

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 use vyre::prelude::*;
-use vyre::{Csr, Report, Side, SideState};
+use vyre::{Csr, FusedSession, Report, Side, SideState};
 use vyre_tests::backend_tests;
 use vyre_tests::graphs::{UNSEEN, chain, random_graph};
 use vyre_tests::passes::bfs;
@@ -160,6 +160,56 @@ mod given {
     #[wave(edges(graph))]
     fn measure(_e: Edge, far: &f64, farthest: &Reduce<Max<f64>>) {
         farthest.max(*far);
+    }
+}
+
+/// What nodes cost that a search has found, with a topology of its own.
+#[wave_graph]
+mod priced {
+    use super::UNSEEN;
+
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(reverse_of = graph)]
+        back: Csr,
+        #[topology]
+        rate: u32,
+        #[topology(per = node)]
+        price: u32,
+        #[topology(per = edge(graph))]
+        toll: u32,
+        #[input(per = node)]
+        far: u32,
+        #[output(per = node)]
+        cost: u32,
+        most: u32,
+    }
+
+    #[wave(nodes)]
+    fn rate_it(
+        v: Node,
+        graph: &Csr,
+        back: &Csr,
+        rate: u32,
+        price: &u32,
+        toll: &Buf<u32>,
+        far: &u32,
+        most: u32,
+        cost: &mut u32,
+    ) {
+        assert!(most != 13, "thirteen");
+        if *far != UNSEEN {
+            let mut sum = *price * rate + *far + back.degree(v);
+            for e in graph.edges(v) {
+                let mut t = toll[e];
+                for k in 0..64u32 {
+                    t = ((t ^ (t >> 3)) + (k & most)) & 0xfff;
+                }
+                sum += t;
+            }
+            *cost = sum;
+        }
     }
 }
 
@@ -864,10 +914,247 @@ fn all_topologies_come_to_the_cpu(runtime: &Runtime) {
     all_topologies_go(runtime, &Runtime::native());
 }
 
+type Both = FusedSession<search::Pass, priced::Pass>;
+
+/// A graph with what both passes have beside it.
+struct Town {
+    graph: Csr,
+    weight: Vec<u32>,
+    price: Vec<u32>,
+    toll: Vec<u32>,
+}
+
+impl Town {
+    fn new() -> Town {
+        let graph = random_graph(2_000, 4_000);
+        Town {
+            weight: weights(&graph),
+            price: (0..2_000).map(|v| v % 77).collect(),
+            toll: (0..4_000).map(|e| e * 7 % 1_001).collect(),
+            graph,
+        }
+    }
+
+    fn search(&self) -> search::Topology<'_> {
+        search::Topology {
+            graph: &self.graph,
+            weight: &self.weight,
+        }
+    }
+
+    fn priced(&self) -> priced::Topology<'_> {
+        priced::Topology {
+            graph: &self.graph,
+            rate: 3,
+            price: &self.price,
+            toll: &self.toll,
+        }
+    }
+
+    fn fused(&self, runtime: &Runtime) -> Both {
+        let topologies = (self.search(), self.priced());
+        FusedSession::new(runtime, topologies, &[("dist", "far")]).expect("opens")
+    }
+
+    /// Runs both, checks what they give, and says where they were.
+    fn run(&self, both: &mut Both) -> &'static str {
+        let second = priced::Run { far: &[], most: 5 };
+        let (a, b) = both.run(search::Run { source: 1 }, second).expect("runs");
+        assert_eq!((a.dist, a.looked_at), expected(&self.graph, 1));
+        assert_eq!(b.cost, self.costs(1));
+        assert_eq!([a.report.backend, b.report.backend], [both.backend(); 2]);
+        both.backend()
+    }
+
+    /// Worked out one node after the other.
+    fn costs(&self, source: u32) -> Vec<u32> {
+        let step = |t: u32, k: u32| ((t ^ (t >> 3)) + (k & 5)) & 0xfff;
+        let toll = |e: u32| (0..64).fold(self.toll[e as usize], step);
+        let back = self.graph.reverse();
+        let of = |(v, far): (usize, u32)| match far {
+            UNSEEN => 0,
+            far => {
+                let tolls = self.graph.edges(v as u32).into_iter().map(toll);
+                let indegree = back.degree(v as u32);
+                self.price[v] * 3 + far + indegree + tolls.sum::<u32>()
+            }
+        };
+        let (dist, _) = expected(&self.graph, source);
+        dist.into_iter().enumerate().map(of).collect()
+    }
+}
+
+#[test]
+fn fused_sessions_go_on_where_both_passes_are_fastest() {
+    let town = Town::new();
+    let mut both = town.fused(&slow_first());
+    assert!(both.is_one_launch());
+    let backends = [(); 6].map(|()| town.run(&mut both));
+    assert_eq!(backends[..1], ["vir0"]);
+    assert_eq!(backends[1..], ["native"; 5]);
+    assert!(!both.is_one_launch());
+    let sides = both.sides();
+    assert_eq!(sides.iter().map(|side| side.runs).sum::<u64>(), 6);
+    assert!(native(&sides).cost_ns < sides[0].cost_ns, "{sides:?}");
+    // One launch there, and a launch for each pass here; the graph goes up with each of them.
+    let counted = both.counters().expect("both sides count");
+    assert_eq!((counted.launches, counted.graph_uploads), (1 + 5 * 2, 3));
+    both.set_side_changes(false);
+    assert_eq!(both.sides()[0].state, SideState::Closed);
+    assert_eq!(both.counters(), Some(counted));
+    assert_eq!(town.run(&mut both), "native");
+    // From the fast side, the slow one gets a trial and no more; alone, nothing changes.
+    let mut both = town.fused(&fast_first());
+    let backends = [(); 9].map(|()| town.run(&mut both));
+    assert_eq!(backends[..2], ["native", "vir0"]);
+    assert_eq!(backends[2..], ["native"; 7]);
+    let mut both = town.fused(&slow_first().alone());
+    assert_eq!([(); 3].map(|()| town.run(&mut both)), ["vir0"; 3]);
+    assert_eq!(both.sides().len(), 1);
+}
+
+#[test]
+fn what_fused_sessions_took_is_remembered() {
+    let (file, town) = (File::new("fused"), Town::new());
+    let runtime = dear_first(&file, |runtime| {
+        assert_eq!(town.run(&mut town.fused(runtime)), "vir0");
+    });
+    assert_eq!(town.run(&mut town.fused(&runtime)), "native");
+}
+
+#[test]
+fn fused_sessions_whose_results_may_differ_stay() {
+    let graph = random_graph(500, 4_000);
+    let both = (&graph, &graph);
+    let both = FusedSession::<summed::Pass, shifted::Pass>::new(&slow_first(), both, &[]);
+    let mut both = both.expect("opens");
+    let mut on = |changes: bool| {
+        if changes {
+            both.set_side_changes(true);
+        }
+        let run = shifted::Run { by: 1 };
+        both.run(summed::Run {}, run).expect("runs");
+        both.backend()
+    };
+    assert_eq!([(); 3].map(|()| on(false)), ["vir0"; 3]);
+    assert_eq!([(); 2].map(|()| on(true)), ["vir0", "native"]);
+}
+
+#[test]
+fn errors_of_fused_sessions_are_those_of_the_first_side() {
+    let graph = random_graph(3_000, 60_000);
+    type Twice = FusedSession<shifted::Pass, shifted::Pass>;
+    let mut both = Twice::new(&slow_first(), (&graph, &graph), &[]).expect("opens");
+    let mut run = |by: [u32; 2]| {
+        let [first, second] = by.map(|by| shifted::Run { by });
+        let done = both.run(first, second).map(|(a, b)| [a.sum, b.sum]);
+        (done, both.backend(), native(&both.sides()).state.clone())
+    };
+    let mut alone = shifted::Session::new(&Runtime::vir0(), &graph).expect("opens");
+    let mut by = |by| alone.run(shifted::Run { by }).map(|out| out.sum);
+    assert_eq!(run([1, 2]).1, "vir0");
+    assert_eq!(run([1, 2]).1, "native");
+    // The same trap on both sides, and nothing is refused.
+    for by in [[13, 2], [2, 13]] {
+        let (done, backend, state) = run(by);
+        let trap = done.expect_err("traps").to_string();
+        let says = "assertion failed: thirteen in `shifted::shift` at item 0";
+        assert!(trap.starts_with(says), "{trap}");
+        assert_eq!((backend, state), ("vir0", SideState::Open));
+        assert_eq!(run([1, 2]).1, "native");
+    }
+    // Only functions that are built for debugging check this: the first side's answer counts.
+    let (done, _, state) = run([1, u32::MAX]);
+    assert_eq!(done.expect("wraps")[1], by(u32::MAX).expect("wraps"));
+    let refused = matches!(state, SideState::Refused(_));
+    assert_eq!(refused, cfg!(debug_assertions), "{state:?}");
+}
+
+#[test]
+fn fused_sessions_open_another_side_only_where_the_budget_has_room() {
+    let town = Town::new();
+    let runtime = slow_first().with_memory(1 << 30);
+    let needed = {
+        let _both = town.fused(&runtime);
+        runtime.memory().expect("a budget").1
+    };
+    let tight = slow_first().with_memory(needed * 5 / 2);
+    let mut both = town.fused(&tight);
+    assert_eq!([(); 4].map(|()| town.run(&mut both)), ["vir0"; 4]);
+    let SideState::Refused(why) = native(&both.sides()).state.clone() else {
+        panic!("{:?}", both.sides());
+    };
+    let says = "another side has to leave as much as it takes; ";
+    assert!(why.starts_with(says), "{why}");
+    let wide = slow_first().with_memory(needed * 6);
+    let mut both = town.fused(&wide);
+    assert_eq!(
+        [(); 2].map(|()| town.run(&mut both)),
+        ["vir0", "native"],
+        "{:?}",
+        both.sides()
+    );
+    drop(both);
+    assert_eq!(wide.memory().expect("a budget").1, 0);
+}
+
+#[test]
+fn limits_go_along_with_fused_sessions() {
+    let town = Town::new();
+    let mut both = town.fused(&slow_first());
+    let canceller = both.canceller();
+    assert_eq!([(); 2].map(|()| town.run(&mut both)), ["vir0", "native"]);
+    let run = |both: &mut Both| {
+        let second = priced::Run { far: &[], most: 5 };
+        both.run(search::Run { source: 1 }, second).map(drop)
+    };
+    canceller.cancel();
+    assert!(matches!(run(&mut both), Err(vyre::Error::Cancelled)));
+    canceller.rearm();
+    // Natively each pass would have as many. On the first side both have.
+    assert!(both.set_step_limit(Some(1 << 20)));
+    assert_eq!(town.run(&mut both), "vir0");
+    assert!(both.set_step_limit(Some(1)));
+    assert!(matches!(
+        run(&mut both),
+        Err(vyre::Error::Work { limit: 1 })
+    ));
+    assert_eq!(both.backend(), "vir0");
+    // What it has elsewhere forgets the limit with it.
+    assert!(both.set_step_limit(None));
+    assert_eq!(town.run(&mut both), "native");
+}
+
+/// A fused session on the second side is made of what that on the first one has.
+fn all_of_both_topologies_goes(first: &Runtime, second: &Runtime) {
+    let town = Town::new();
+    let both = Runtime::among(first.clone(), [second.clone()]);
+    let took = AtomicU32::new(0);
+    // The first side's run takes so long that the second one is tried.
+    let both = both.with_clock(move |_| Duration::from_secs(took.fetch_add(1_000, Relaxed).into()));
+    let mut both = town.fused(&both);
+    for _ in 0..2 {
+        town.run(&mut both);
+    }
+    let runs: Vec<u64> = both.sides().iter().map(|side| side.runs).collect();
+    assert_eq!(runs, [1, 1], "{:?}", both.sides());
+}
+
+fn both_topologies_go_from_the_cpu(runtime: &Runtime) {
+    all_of_both_topologies_goes(&Runtime::native(), runtime);
+}
+
+fn both_topologies_come_to_the_cpu(runtime: &Runtime) {
+    all_of_both_topologies_goes(runtime, &Runtime::native());
+}
+
 backend_tests!(
     all_of_a_topology_goes_from_the_cpu,
-    all_topologies_go_from_the_cpu;
-    counting: all_of_a_topology_comes_to_the_cpu, all_topologies_come_to_the_cpu
+    all_topologies_go_from_the_cpu,
+    both_topologies_go_from_the_cpu;
+    counting: all_of_a_topology_comes_to_the_cpu,
+    all_topologies_come_to_the_cpu,
+    both_topologies_come_to_the_cpu
 );
 
 #[test]

@@ -125,6 +125,11 @@ fn bucket_width(graph: &Csr, weights: &[u32], place: Place) -> u32 {
     width.max(1.0) as u32
 }
 
+/// vyre's own compiled passes once more for each of these shapes of their modules.
+pub fn of_shapes(shapes: &[vyre::cuda::Shape]) -> Vec<Box<dyn Rival>> {
+    ours::of_shapes(shapes)
+}
+
 /// Everyone, in the order of the tables.
 pub fn all() -> Vec<Box<dyn Rival>> {
     let mut all = cpu::all();

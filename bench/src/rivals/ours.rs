@@ -3,7 +3,9 @@
 
 use super::{Measured, Place, Prepared, Results, Rival, Skip, bucket_width};
 use crate::workloads::{DAMPING, FACTOR, Problem, SEED, TOLERANCE, Values, Workload};
+use std::sync::Arc;
 use vyre::core::run::pass::Pass;
+use vyre::cuda::{Cuda, Shape};
 use vyre::prelude::*;
 use vyre::{Error, Report, RoutePolicy, Session};
 use vyre_examples::cli::count;
@@ -138,18 +140,24 @@ fn compiled() -> Result<Runtime, Error> {
     Ok(Runtime::cuda()?.with_route(RoutePolicy::Compiled))
 }
 
+/// The same with another shape of the modules' CTAs.
+fn shaped(shape: Shape) -> Result<Runtime, Error> {
+    let cuda = Cuda::open(0)?.with_shape(shape);
+    Ok(Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Compiled))
+}
+
 /// The megakernel as it is shipped, whatever pays.
 fn interpreted() -> Result<Runtime, Error> {
     Ok(Runtime::cuda()?.with_route(RoutePolicy::Interpreter))
 }
 
 pub(super) fn all() -> Vec<Box<dyn Rival>> {
-    let backend = |name, about, place, runtime, most_work| {
+    let backend = |name, about, place, runtime: fn() -> Result<Runtime, Error>, most_work| {
         Box::new(Backend {
             name,
             about,
             place,
-            runtime,
+            runtime: Box::new(runtime),
             most_work,
             results: Results::New,
         }) as Box<dyn Rival>
@@ -180,7 +188,7 @@ pub(super) fn all() -> Vec<Box<dyn Rival>> {
             name: "cuda-into",
             about: "the same by `run_into`, with results in the memory of the ones before",
             place: Place::Gpu,
-            runtime: compiled,
+            runtime: Box::new(compiled),
             most_work: u64::MAX,
             results: Results::Earlier,
         }),
@@ -188,18 +196,34 @@ pub(super) fn all() -> Vec<Box<dyn Rival>> {
             name: "interpreted",
             about: "the same as `cuda-into`, by the megakernel that interprets any pass",
             place: Place::Gpu,
-            runtime: interpreted,
+            runtime: Box::new(interpreted),
             most_work: u64::MAX,
             results: Results::Earlier,
         }),
     ]
 }
 
+/// vyre with modules of these shapes, each by its name.
+pub(super) fn of_shapes(shapes: &[Shape]) -> Vec<Box<dyn Rival>> {
+    let backend = |&shape: &Shape| {
+        Box::new(Backend {
+            // As long as the process.
+            name: shape.to_string().leak(),
+            about: "the same as `cuda-into`, by modules of this shape",
+            place: Place::Gpu,
+            runtime: Box::new(move || shaped(shape)),
+            most_work: u64::MAX,
+            results: Results::Earlier,
+        }) as Box<dyn Rival>
+    };
+    shapes.iter().map(backend).collect()
+}
+
 struct Backend {
     name: &'static str,
     about: &'static str,
     place: Place,
-    runtime: fn() -> Result<Runtime, Error>,
+    runtime: Box<dyn Fn() -> Result<Runtime, Error> + Sync>,
     /// Steps of a workload that are worth waiting for.
     most_work: u64,
     results: Results,

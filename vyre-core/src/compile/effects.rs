@@ -21,9 +21,10 @@
 //!
 //! - **Only read.** No wave changes it in this group.
 //! - **Own element.** Every access, whatever it is, at the work item's own index, or to words of the row of bits there,
-//!   whose methods check the word, or to elements of the item's own row, whose index is checked before; and each index is swept once. So an element's history is one item's program order,
-//!   of which other waves of the group see nothing, since they would conflict. Plain stores are admitted by the front
-//!   end only where each element belongs to one item.
+//!   whose methods check the word, or to elements of the item's own row, whose index is checked before; and each index
+//!   is swept once. Rows of differing lengths begin where a topology's offsets say, which never fall. So an element's
+//!   history is one item's program order, of which other waves of the group see nothing, since they would conflict.
+//!   Plain stores are admitted by the front end only where each element belongs to one item.
 //! - **Updated, results unused.** Integer add, and, or, xor, min and max commute and associate, so the end value
 //!   depends on the multiset of updates alone; so do float min and max, up to NaN payloads and the sign of zero, which
 //!   the language excepts. Float addition rounds, so its end value shows the order.
@@ -73,7 +74,7 @@ use crate::compile::monotone::{self, may_fault};
 use crate::vir0::isa;
 use crate::vir0::module::{
     Agreement, BufferId, Domain, Extent, FixpointId, FrontierId, Least, ListId, Mode, Program,
-    Reason, ReduceOp, ReductionId, Resource, SiteId, Uniform, UpdateOp, Wave, WaveId, Why,
+    Reason, ReduceOp, ReductionId, Resource, Role, SiteId, Uniform, UpdateOp, Wave, WaveId, Why,
 };
 use crate::vir0::scalar::Scalar;
 use std::collections::BTreeMap;
@@ -267,7 +268,7 @@ fn is_owned(program: &Program, id: BufferId, list: &[Access]) -> bool {
     let touched = || list.iter().filter(|a| a.kind != Kind::Len);
     let own = match program.buffers.get(id.index()).map(|b| b.extent) {
         Some(Extent::NodeBits(_)) => Own::Row,
-        Some(_) if is_plain_row(list) => Own::Row,
+        Some(_) if is_plain_row(program, list) => return true,
         Some(_) => Own::Element,
         None => return false,
     };
@@ -276,10 +277,18 @@ fn is_owned(program: &Program, id: BufferId, list: &[Access]) -> bool {
 
 /// Whether it is the item's own row of a buffer: an access that looks like one to a row is no other where it is a plain
 /// store, or where there is one.
-fn is_plain_row(list: &[Access]) -> bool {
+fn is_plain_row(program: &Program, list: &[Access]) -> bool {
     let mut touched = list.iter().filter(|a| a.kind != Kind::Len);
+    let is_row = |a: &Access| match a.own {
+        Own::Row => true,
+        Own::RowFrom(offsets) => {
+            let offsets = program.buffers.get(offsets.index());
+            offsets.is_some_and(|b| b.is_offsets() && b.role == Role::Topology)
+        }
+        Own::No | Own::Element => false,
+    };
     list.iter().any(|a| a.kind == Kind::Store)
-        && touched.all(|a| a.own == Own::Row && matches!(a.kind, Kind::Load | Kind::Store))
+        && touched.all(|a| is_row(a) && matches!(a.kind, Kind::Load | Kind::Store))
 }
 
 /// Which rule a body breaks with a resource, and where.
@@ -326,7 +335,7 @@ fn order_of_buffer(
     }
     let touched = || list.iter().filter(|a| a.kind != Kind::Len);
     if touched().all(|a| matches!(a.kind, Kind::Load | Kind::Store)) {
-        if is_plain_row(list) {
+        if is_plain_row(program, list) {
             return None;
         }
         let other = touched().find(|a| a.own != Own::Element)?;
@@ -420,6 +429,8 @@ enum Own {
     Element,
     /// Of rows of bits a word of its own row, of a buffer an element of its own row.
     Row,
+    /// The same where this buffer says where the row begins.
+    RowFrom(BufferId),
 }
 
 /// An atomic with uniform operands whose outcome guards nothing but functions of its index.
@@ -614,22 +625,41 @@ impl<'b> Accesses<'b> {
         if self.is_item(index) {
             return Own::Element;
         }
-        // The row's first word, and which word of it.
-        if let Expr::Binary {
+        // Where the row begins, and which element of it.
+        let Expr::Binary {
             op: BinaryOp::Add,
             left,
             ..
         } = self.named(index)
-            && let Expr::Binary {
+        else {
+            return Own::No;
+        };
+        match self.named(left) {
+            Expr::Binary {
                 op: BinaryOp::Mul,
                 left: node,
                 ..
-            } = self.named(left)
-            && self.is_item(node)
-        {
-            return Own::Row;
+            } if self.is_item(node) => Own::Row,
+            _ => self.row_from(left).map_or(Own::No, Own::RowFrom),
         }
-        Own::No
+    }
+
+    /// What says where a row begins, of which this is a part: places in it are added to that.
+    fn row_from(&self, begin: &'b Expr) -> Option<BufferId> {
+        let mut begin = self.named(begin);
+        // As for names, an invalid body may have a cycle.
+        for _ in 0..=self.values.len() {
+            match begin {
+                Expr::Binary {
+                    op: BinaryOp::Add,
+                    left,
+                    ..
+                } => begin = self.named(left),
+                Expr::Load { buffer, index, .. } if self.is_item(index) => return Some(*buffer),
+                _ => return None,
+            }
+        }
+        None
     }
 
     fn add(&mut self, resource: Resource, kind: Kind, site: Option<SiteId>, own: Own) {

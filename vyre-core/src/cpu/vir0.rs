@@ -104,17 +104,18 @@ impl Executor for Vir0Executor {
             overlaps: false,
             bitmaps: true,
             packs_lists: false,
+            fuses_waves: true,
         }
     }
 
     fn follow(&mut self, hint: &LaunchHint) -> Followed {
         self.state.pack_up_to_bytes = hint.pack_up_to_bytes;
-        self.state.sweeps = hint.host.sweeps;
+        self.state.sweeps = hint.sweeps;
         self.state.meter.time_waves = hint.time_waves;
         Followed {
             workers: 1,
             code: "interpreter".into(),
-            sweeps: Some(hint.host.sweeps.start),
+            sweeps: Some(hint.sweeps.start),
             notes: Vec::new(),
         }
     }
@@ -234,6 +235,58 @@ impl Bodies for Vir0<'_> {
             if !lanes.run(state, Item::index(index as u32)) {
                 break;
             }
+        }
+    }
+
+    fn fuses(&self) -> bool {
+        true
+    }
+
+    fn sweep_together(&mut self, state: &mut HostState, (waves, round): (&[WaveId], u32)) {
+        let program = Arc::clone(&state.program);
+        let kernel = |wave: WaveId| &program.kernels[program.waves[wave.index()].kernel.index()];
+        let uniforms = waves.iter().map(|&wave| {
+            self.bind(state, kernel(wave), round);
+            self.uniforms.clone()
+        });
+        let uniforms: Vec<Vec<u64>> = uniforms.collect();
+        let lanes = waves.iter().zip(&uniforms).map(|(&wave, uniforms)| Lanes {
+            interpreter: Interpreter::new(kernel(wave), uniforms),
+            program: &program,
+            wave,
+        });
+        let mut lanes: Vec<Lanes<'_>> = lanes.collect();
+        let mut run = |state: &mut HostState, item| lanes.iter_mut().all(|l| l.run(state, item));
+        let mut edges_of = |state: &mut HostState, t: TopologyId, src| {
+            let mut edges = state.graphs[t.index()].csr.edges(src).iter();
+            edges.all(|index| {
+                let dst = state.graphs[t.index()].csr.targets()[index as usize];
+                run(state, Item { index, src, dst })
+            }) && state.meter.item()
+        };
+        let domain = program.waves[waves[0].index()].domain;
+        match domain {
+            Domain::Nodes | Domain::Range(_) => {
+                let len = domain.count().expect("these are numbers");
+                let len = state.len_of("range", len);
+                let len = len.expect("ranges were checked when the run began") as u32;
+                let _cut = (0..len).all(|index| run(state, Item::index(index)));
+            }
+            Domain::Edges(t) => {
+                let nodes = state.sizes.nodes as u32;
+                let _cut = (0..nodes).all(|src| edges_of(state, t, src));
+            }
+            Domain::Items(f) => {
+                let items = state.frontiers[f.index()].items.take();
+                let _cut = items.iter().all(|&item| run(state, Item::index(item)));
+                state.frontiers[f.index()].items.replace(items);
+            }
+            Domain::EdgesFrom(t, f) => {
+                let items = state.frontiers[f.index()].items.take();
+                let _cut = items.iter().all(|&src| edges_of(state, t, src));
+                state.frontiers[f.index()].items.replace(items);
+            }
+            Domain::Once | Domain::ListItems(..) => unreachable!("these are not fused"),
         }
     }
 

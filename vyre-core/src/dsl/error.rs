@@ -40,6 +40,18 @@ pub enum RunError {
         /// Given.
         actual: u64,
     },
+    /// Rows that the session is given are of another number.
+    #[error("`{name}` has {}; the pass needs {expected}{}", counted(*actual, "row"), bracketed(size))]
+    RowCount {
+        /// Field name.
+        name: String,
+        /// Needed.
+        expected: u64,
+        /// How that number is declared: `per = node`. Empty where it is a number.
+        size: String,
+        /// Given.
+        actual: u64,
+    },
     /// A query asks for a topology that sessions do not have.
     #[error("there is no topology {topology}; {} counted from 0", there_are(*topologies))]
     NoTopology {

@@ -24,15 +24,19 @@ pub mod columns;
 pub mod csr;
 pub mod error;
 pub(crate) mod fault;
+mod grid;
 pub mod located;
 mod params;
 mod parts;
 pub mod record;
+mod rows;
 pub(crate) mod views;
 
 pub use csr::Csr;
+pub use grid::Cell;
 pub use parts::{BoundsError, Parts};
 pub use record::Record;
-pub use views::{Atomic, AtomicElement, Buf};
+pub use rows::{Rows, RowsError};
+pub use views::{Atomic, AtomicElement, Buf, Row};
 
 pub use params::*;

@@ -1,20 +1,23 @@
 //! The views through which lanes see buffers, and the only `unsafe` of this crate.
 //!
 //! Zeroed memory is asked for where none may be left, which std's vectors cannot. Four reinterpretations are needed and
-//! std has no stable safe form of them: a slice as a [`Buf`] (a slice that is indexed by `u32`), an exclusively
+//! std has no stable safe form of them: a slice as a [`Buf`] or a [`Row`] (slices that are indexed by `u32`), an exclusively
 //! borrowed slice as atomics, an owned vector as one of atomics and back, and a vector that a single thread grows
-//! through a shared reference. [`Arrays`] have one length for all their slices, so that an index is checked once.
+//! through a shared reference. Rows lie in a session, and kernels take them by reference as if they were the host's own.
+//! [`Arrays`] have one length for all their slices, so that an index is checked once.
 //! Besides, there is a hint to the cache.
 
 use crate::dsl::columns::{Column, Element, Slice};
 use crate::dsl::fault;
+use crate::dsl::rows::Rows;
 use crate::vir0::scalar::{Scalar, ScalarType};
 use std::alloc::{Layout, alloc_zeroed};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-use std::ops::Index;
+use std::ops::{Deref, Index, IndexMut, Range};
+use std::ptr::NonNull;
 use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed,
 };
@@ -122,6 +125,243 @@ impl<T> Index<u32> for Buf<T> {
 impl<T: fmt::Debug> fmt::Debug for Buf<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+/// A row of values, which a lane has as `&Row<T>`, or as `&mut Row<T>` where it is the item's own; every place is checked.
+///
+/// ```
+/// use vyre_core::dsl::Rows;
+/// let rows = Rows::from_rows([[3, 1, 4].as_slice(), &[]]).unwrap();
+/// let row = rows.row(0);
+/// assert_eq!((row.len(), row.at(2)), (3, 4));
+/// assert!(row.part(1..3).into_iter().eq([1, 4]));
+/// assert!(row.rev().enumerate().eq([(0, 4), (1, 1), (2, 3)]));
+/// ```
+#[repr(transparent)]
+#[derive(PartialEq, Eq)]
+pub struct Row<T>([T]);
+
+impl<T> Row<T> {
+    /// A slice as a row.
+    #[inline]
+    pub fn new(values: &[T]) -> &Row<T> {
+        // SAFETY: `Row<T>` is a transparent wrapper of `[T]`: same layout, same metadata, same validity; the result
+        // borrows `values` for as long.
+        unsafe { &*(std::ptr::from_ref(values) as *const Row<T>) }
+    }
+
+    /// The same of one that is the lane's own.
+    #[inline]
+    pub fn new_mut(values: &mut [T]) -> &mut Row<T> {
+        // SAFETY: as in `new`; the result borrows `values` exclusively for as long.
+        unsafe { &mut *(std::ptr::from_mut(values) as *mut Row<T>) }
+    }
+
+    /// How many values it has.
+    #[inline]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "all rows together have less than u32::MAX values"
+    )]
+    pub fn len(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    /// It has no values.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// As they lie in memory.
+    #[inline]
+    pub fn as_slice(&self) -> &[T] {
+        &self.0
+    }
+
+    /// Those from one place to before another. Traps in a lane, and panics elsewhere, when that is no part of the row.
+    #[inline]
+    #[track_caller]
+    pub fn part(&self, places: Range<u32>) -> &Row<T> {
+        let Range { start, end } = places;
+        if end > self.len() {
+            fault::out_of_bounds(end - 1, self.0.len())
+        }
+        if start > end {
+            fault::out_of_bounds(start, end as usize)
+        }
+        Row::new(&self.0[start as usize..end as usize])
+    }
+}
+
+impl<T: Copy> Row<T> {
+    /// The value at a place, from 0 on. Traps in a lane, and panics elsewhere, when there is no such place.
+    #[inline]
+    #[track_caller]
+    pub fn at(&self, place: u32) -> T {
+        match self.0.get(place as usize) {
+            Some(&value) => value,
+            None => fault::out_of_bounds(place, self.0.len()),
+        }
+    }
+
+    /// Exchanges the values at two places, which are places of the row.
+    #[inline]
+    #[track_caller]
+    pub fn swap(&mut self, a: u32, b: u32) {
+        let (x, y) = (self[a], self[b]);
+        self[a] = y;
+        self[b] = x;
+    }
+
+    /// Makes all values this one.
+    #[inline]
+    pub fn fill(&mut self, value: T) {
+        self.0.fill(value);
+    }
+
+    /// All of them, as by `into_iter`.
+    #[inline]
+    pub fn iter(&self) -> std::iter::Copied<std::slice::Iter<'_, T>> {
+        self.0.iter().copied()
+    }
+
+    /// From the last one on.
+    #[inline]
+    pub fn rev(&self) -> std::iter::Rev<std::iter::Copied<std::slice::Iter<'_, T>>> {
+        self.iter().rev()
+    }
+
+    /// Each with its place.
+    #[inline]
+    pub fn enumerate(&self) -> std::iter::Enumerate<std::iter::Copied<std::slice::Iter<'_, T>>> {
+        self.iter().enumerate()
+    }
+
+    /// Each with what stands at the same place elsewhere.
+    #[inline]
+    pub fn zip<I: IntoIterator>(
+        &self,
+        other: I,
+    ) -> std::iter::Zip<std::iter::Copied<std::slice::Iter<'_, T>>, I::IntoIter> {
+        self.iter().zip(other)
+    }
+}
+
+impl<T> Index<u32> for Row<T> {
+    type Output = T;
+
+    #[inline]
+    #[track_caller]
+    fn index(&self, place: u32) -> &T {
+        match self.0.get(place as usize) {
+            Some(value) => value,
+            None => fault::out_of_bounds(place, self.0.len()),
+        }
+    }
+}
+
+impl<T> IndexMut<u32> for Row<T> {
+    #[inline]
+    #[track_caller]
+    fn index_mut(&mut self, place: u32) -> &mut T {
+        let len = self.0.len();
+        match self.0.get_mut(place as usize) {
+            Some(value) => value,
+            None => fault::out_of_bounds(place, len),
+        }
+    }
+}
+
+impl<'r, T: Copy> IntoIterator for &'r Row<T> {
+    type Item = T;
+    type IntoIter = std::iter::Copied<std::slice::Iter<'r, T>>;
+
+    #[inline]
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Row<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Values that are owned, or lent as long as a [`LentRows`] is there.
+pub(crate) struct Held<T> {
+    values: NonNull<[T]>,
+    is_owned: bool,
+}
+
+// SAFETY: it is a `Box<[T]>` or a `&[T]`; it gives nothing but `&[T]`.
+unsafe impl<T: Send + Sync> Send for Held<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Held<T> {}
+
+impl<T> Held<T> {
+    pub(crate) fn own(values: Vec<T>) -> Held<T> {
+        Held {
+            values: NonNull::from(Box::leak(values.into_boxed_slice())),
+            is_owned: true,
+        }
+    }
+
+    /// It is in a [`LentRows`] that borrows the values, and never leaves it.
+    fn lent(values: &[T]) -> Held<T> {
+        Held {
+            values: NonNull::from(values),
+            is_owned: false,
+        }
+    }
+}
+
+impl<T> Deref for Held<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        // SAFETY: it owns the values, which nothing else can reach, or they are borrowed for as long as it is there.
+        unsafe { self.values.as_ref() }
+    }
+}
+
+impl<T> Drop for Held<T> {
+    fn drop(&mut self) {
+        if self.is_owned {
+            // SAFETY: the values were leaked from a box when they were taken, and are given back once.
+            drop(unsafe { Box::from_raw(self.values.as_ptr()) });
+        }
+    }
+}
+
+/// Rows that lie elsewhere, as kernels take them.
+pub struct LentRows<'a, T> {
+    rows: Rows<T>,
+    lends: PhantomData<(&'a [u32], &'a [T])>,
+}
+
+impl<'a, T> LentRows<'a, T> {
+    /// Offsets of rows and their values, as [`Rows::new`] has checked them.
+    pub(crate) fn new(offsets: &'a [u32], values: &'a [T]) -> LentRows<'a, T> {
+        LentRows {
+            rows: Rows {
+                offsets: Held::lent(offsets),
+                values: Held::lent(values),
+            },
+            lends: PhantomData,
+        }
+    }
+}
+
+impl<T> Deref for LentRows<'_, T> {
+    type Target = Rows<T>;
+
+    #[inline]
+    fn deref(&self) -> &Rows<T> {
+        &self.rows
     }
 }
 

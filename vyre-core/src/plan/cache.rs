@@ -24,12 +24,24 @@ use std::hash::Hash;
 pub struct PlanKey {
     /// Hash of the pass and its sizes.
     pub layout_hash: u64,
-    /// Kind of plan; its meaning is the caller's.
-    pub kind: u32,
+    /// What it is a plan of.
+    pub kind: PlanKind,
     /// Device ordinal.
     pub device: u32,
     /// Where the measurements lie among the thresholds.
     pub pressure: Pressure,
+}
+
+/// What a plan is of. Plans of two kinds differ on the same pass and sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PlanKind {
+    /// A pass that has its backend to itself: sweeps may have a bitmap.
+    Session,
+    /// A graph among others of a pass, whose queries share launches. No sweep has a bitmap, because each query would
+    /// need one.
+    Batch,
+    /// Two passes, as one program or one after the other under names of both.
+    Fused,
 }
 
 /// Plans that a runtime keeps for its sessions.

@@ -75,6 +75,7 @@ pub struct Fused {
     /// Where the second program's buffers are.
     pub(crate) buffers: Vec<BufferId>,
     pub(crate) first_buffers: usize,
+    pub(crate) first_lists: usize,
     pub(crate) first_fixpoints: usize,
 }
 
@@ -297,6 +298,7 @@ pub fn fuse(first: &Program, second: &Program, links: &[Link]) -> Result<Fused, 
         reductions: first.reductions.len(),
         buffers: shift.buffers,
         first_buffers: first.buffers.len(),
+        first_lists: first.lists.len(),
         first_fixpoints: first.fixpoints.len(),
     })
 }
@@ -379,6 +381,7 @@ fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
         let mut x = x.clone();
         x.capacity = shift.extent(x.capacity);
         x.owner = x.owner.map(|f| shift.fixpoint(f));
+        x.reset = x.reset.map(|f| shift.fixpoint(f));
         x
     }));
     p.lists.extend(second.lists.iter().map(|x| {

@@ -1,17 +1,18 @@
 //! Routes of a barrier group: sparse, dense, hybrid or fused, decided from pressure.
 //!
 //! The CPU executors follow them sweep by sweep, over frontiers: each wave starts with the route that was planned for
-//! the launch, and the previous route's band (hysteresis) decides when it goes over to another.
+//! the launch, and the previous route's band (hysteresis) decides when it goes over to another. On CUDA a launch has one
+//! route, and within it the device chooses scope and direction of each round.
 //!
-//! | route | what a CPU executor does |
-//! | --- | --- |
-//! | warp sparse | a list; threads share it only from a fourth over the size from which all threads are worth it |
-//! | sparse, hybrid | a list; threads share it from a fourth below that size on |
-//! | dense, block dense | the same, and a bitmap of the nodes first brings the list into their order, where no result shows that ([`may_order`]) |
-//! | fused wave | waits for compiled passes: nothing fuses sweeps yet, so sessions say that nothing could be fused |
+//! | route | what a CPU executor does | what the megakernel does |
+//! | --- | --- | --- |
+//! | warp sparse | a list; threads share it only from a fourth over the size from which all threads are worth it | lists alone: rounds of few items are narrow, and no round pulls |
+//! | sparse | a list; threads share it from a fourth below that size on | the same |
+//! | hybrid | the same | lists and bitmaps: a round pulls where its frontier has many of the edges that are left ([`super::pull`]) |
+//! | dense, block dense | the same, and a bitmap of the nodes first brings the list into their order, where no result shows that ([`may_order`]) | the same |
+//! | fused wave | VIR0 takes waves of a group over the same items in one sweep | not asked for: no wave of a group waits for another |
 //!
-//! Whether a sweep pulls follows from its edges, not from its route ([`super::pull`]). On CUDA the megakernel
-//! chooses scope and direction of each round on the device.
+//! Natively whether a sweep pulls follows from its edges, not from its route.
 //!
 //! Measurements are first reduced to a [`Pressure`]: on which side of each threshold they lie. The route follows from
 //! the pressure alone. So two samples with one pressure are equivalent, a cache keyed by it ([`super::cache`]) gives
@@ -33,7 +34,8 @@
 //! ```
 
 use super::memory::{Scratch, WaveBytes};
-use crate::vir0::module::{Agreement, Program, Wave};
+use crate::vir0::group::groups_of;
+use crate::vir0::module::{Agreement, Program, Step, Wave};
 use std::fmt;
 use thiserror::Error;
 
@@ -50,7 +52,7 @@ pub enum Route {
     Dense,
     /// A bitmap, a block for each range of nodes.
     BlockDense,
-    /// All waves of the group in one sweep. Waits for compiled passes.
+    /// All waves of the group in one sweep.
     FusedWave,
 }
 
@@ -65,6 +67,19 @@ impl fmt::Display for Route {
             Route::FusedWave => "fused wave",
         })
     }
+}
+
+/// The share of waves with another wave in their barrier group, which fusing them would merge.
+pub fn fusion(program: &Program) -> f64 {
+    let groups = groups_of(&program.schedule);
+    let waves = program.schedule.iter().zip(groups);
+    let waves = waves.filter(|(step, _)| matches!(step, Step::Wave(_)));
+    let groups: Vec<u32> = waves.map(|(_, group)| group).collect();
+    let merged = groups
+        .chunk_by(|a, b| a == b)
+        .filter(|group| group.len() > 1);
+    let merged: usize = merged.map(<[u32]>::len).sum();
+    merged as f64 / groups.len().max(1) as f64
 }
 
 /// Whether the order in which a wave takes the items of its frontier can be seen in no result, so that a dense route
@@ -92,6 +107,14 @@ impl Route {
         Scratch {
             factor,
             at_least_bytes,
+        }
+    }
+
+    /// A list alone says what is swept.
+    pub const fn is_sparse(self) -> bool {
+        match self {
+            Route::WarpSparse | Route::Sparse => true,
+            Route::Hybrid | Route::Dense | Route::BlockDense | Route::FusedWave => false,
         }
     }
 

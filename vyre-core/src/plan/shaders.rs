@@ -136,7 +136,7 @@ impl Why {
             Why::Atomic64(_) => "64-bit atomics",
             Why::ExactSum(_) => "exact sums of f64",
             Why::Parts(_) => "parts",
-            Why::Anew(..) => "scratch that begins anew",
+            Why::Anew(..) => "what begins anew with a round",
             Why::Uniform { .. } => "a larger uniform",
             Why::Workgroup { .. } => "more workgroup memory",
         }
@@ -530,12 +530,14 @@ fn refused(program: &Program, target: Target, part: Part) -> Option<(usize, Why)
         Part::Until(f) => Some(f),
     };
     let anew = |f: FixpointId| program.is_within(scope, f);
-    let mut anew = program.buffers.iter().filter(|b| b.reset.is_some_and(anew));
-    if let Some(buffer) = anew.next()
-        && let Some(f) = buffer.reset
+    let buffers = program.buffers.iter().map(|b| (&b.name, b.reset));
+    let frontiers = program.frontiers.iter().map(|f| (&f.name, f.reset));
+    let mut resets = buffers.chain(frontiers);
+    if let Some((name, f)) =
+        resets.find_map(|(name, reset)| Some((name, reset.filter(|&f| anew(f))?)))
     {
         let around = program.fixpoints[f.index()].name.clone();
-        return Some((0, Why::Anew(around, buffer.name.clone())));
+        return Some((0, Why::Anew(around, name.clone())));
     }
     let kernel = &program.kernels[kernel_of(program, part).index()];
     for (pc, word) in kernel.code.iter().enumerate() {

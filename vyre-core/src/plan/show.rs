@@ -681,9 +681,12 @@ fn edges_of(p: &Program, t: TopologyId) -> String {
 }
 
 fn owner(p: &Program, x: &Frontier) -> String {
-    x.owner.map_or(String::new(), |o| {
-        format!(", flips with {}", p.fixpoints[o.index()].name)
-    })
+    let with = |what: &str, f: Option<FixpointId>| {
+        f.map_or(String::new(), |f| {
+            format!(", {what} with {}", p.fixpoints[f.index()].name)
+        })
+    };
+    with("flips", x.owner) + &with("empty", x.reset)
 }
 
 fn reduce_name(op: ReduceOp) -> &'static str {

@@ -387,9 +387,26 @@ pub(crate) fn given(
 #[cold]
 pub fn wrong_length(program: &Program, sizes: &Sizes, id: BufferId, actual: usize) -> RunError {
     let buffer = &program.buffers[id.index()];
+    let expected = sizes.resolve(program, buffer.extent).unwrap_or(0);
+    if buffer.is_offsets() {
+        // One more than there are rows.
+        let declared = match buffer.extent {
+            Extent::Computed(_) => program.declared(buffer.extent),
+            _ => String::new(),
+        };
+        return RunError::RowCount {
+            name: buffer.field().to_owned(),
+            expected: expected.saturating_sub(1),
+            size: match declared.strip_suffix(" + 1") {
+                Some(rows) => format!("per = {rows}"),
+                None => String::new(),
+            },
+            actual: (actual as u64).saturating_sub(1),
+        };
+    }
     RunError::Length {
         name: buffer.field().to_owned(),
-        expected: sizes.resolve(program, buffer.extent).unwrap_or(0),
+        expected,
         size: declared_size(program, sizes, buffer.extent),
         actual: actual as u64,
     }

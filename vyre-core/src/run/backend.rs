@@ -463,6 +463,8 @@ pub struct Limits {
     pub bitmaps: bool,
     /// It can pack what the lists of a result hold into one slab ([`DeviceHint::packs_lists`]).
     pub packs_lists: bool,
+    /// It can take waves of one barrier group over the same items in one sweep ([`route::Route::FusedWave`]).
+    pub fuses_waves: bool,
 }
 
 /// How the next launches should be. Results never depend on it.
@@ -484,6 +486,8 @@ pub struct LaunchHint {
     pub slots: u32,
     /// What the queries of a batch may take together: states, inputs and results on the device. `None`: no budget says.
     pub batch_bytes: Option<u64>,
+    /// How sweeps over frontiers go.
+    pub sweeps: Sweeps,
     /// For backends that run on the host's threads.
     pub host: HostHint,
     /// For devices.
@@ -494,12 +498,10 @@ pub struct LaunchHint {
 }
 
 /// What of a hint is about threads of the host.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostHint {
     /// Items from which a sweep is worth all threads.
     pub parallel_from: u64,
-    /// How sweeps over frontiers go.
-    pub sweeps: Sweeps,
 }
 
 /// What of a hint is about a device.
@@ -516,8 +518,9 @@ pub struct DeviceHint {
     pub packs_lists: bool,
 }
 
-/// How sweeps over frontiers go: each wave starts with the planned route, and goes over to another one where a frontier
-/// leaves the band that holds it ([`route::Policy::pressure`]).
+/// How sweeps over frontiers go. On a CPU each wave starts with the planned route, and goes over to another one where a
+/// frontier leaves the band that holds it ([`route::Policy::pressure`]). On a GPU a whole launch has the planned route:
+/// lists alone, or bitmaps beside them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sweeps {
     /// What each wave starts with.
@@ -670,6 +673,7 @@ pub trait Executor: Send {
             overlaps: false,
             bitmaps: false,
             packs_lists: false,
+            fuses_waves: false,
         }
     }
 

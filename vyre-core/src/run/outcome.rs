@@ -200,6 +200,9 @@ pub struct Report {
     pub wall_ns: u64,
     /// Device time of the launch where there is a device.
     pub device_ns: Option<u64>,
+    /// What of the wall time went to all but rounds and sweeps (uploads, the launch, readback), where the backend
+    /// measures it.
+    pub overhead_ns: Option<u64>,
     /// What the frontiers held, where the backend counts it.
     pub activity: Option<Activity>,
     /// What was read back.
@@ -240,6 +243,9 @@ pub struct Activity {
     pub ordered: u64,
     /// Sweeps that the threads of a CPU shared, those over all nodes, indices and edges included.
     pub shared: u64,
+    /// Sweeps that took several waves of a barrier group at once, as the route of fused waves asks for: in the VIR0
+    /// interpreter.
+    pub fused: u64,
 }
 
 /// What a readback copied, as [`crate::plan::compact`] plans it: small results in one slab, large ones directly, empty
@@ -272,6 +278,7 @@ impl Activity {
         self.cluster_rounds += parts.cluster_rounds;
         self.ordered += parts.ordered;
         self.shared += parts.shared;
+        self.fused += parts.fused;
     }
 }
 

@@ -54,6 +54,20 @@ pub trait Sweeper {
     /// What has nothing to do with the program: a device is lost, or there is no memory.
     fn sweep(&mut self, wave: WaveId, round: u32) -> Result<(), RunError>;
 
+    /// Whether it takes this wave, and those of its group behind it that sweep the same, in one sweep
+    /// ([`sweep_together`](Sweeper::sweep_together)).
+    fn fuses(&self, _wave: WaveId) -> bool {
+        false
+    }
+
+    /// Sweeps waves of one group over the same items, which none of them changes.
+    ///
+    /// # Errors
+    /// As [`sweep`](Sweeper::sweep).
+    fn sweep_together(&mut self, waves: &[WaveId], round: u32) -> Result<(), RunError> {
+        waves.iter().try_for_each(|&wave| self.sweep(wave, round))
+    }
+
     /// A barrier group ends: what its sweeps wrote is visible from here on, what they pushed onto frontiers without an
     /// owner is swept from here on, and what went wrong in it is told. `None` where nothing did.
     ///
@@ -442,6 +456,16 @@ impl<'p> Course<'p> {
                         None => 0,
                     };
                     sweeper.meter().look()?;
+                    let together = match sweeper.fuses(wave) {
+                        true => self.together(sweeper.meter(), at),
+                        false => Vec::new(),
+                    };
+                    if together.len() > 1 {
+                        sweeper.sweep_together(&together, round)?;
+                        sweeper.meter().whole()?;
+                        at += together.len();
+                        continue;
+                    }
                     if sweeper.meter().is_limited() {
                         let items = sweeper.items(wave);
                         sweeper.meter().spend(items)?;
@@ -471,6 +495,26 @@ impl<'p> Course<'p> {
             }
             at += 1;
         }
+    }
+
+    /// The waves that can be taken in one sweep from this step on. Where sweeps are timed by wave, or steps are counted
+    /// sweep by sweep, each is by itself.
+    fn together(&self, meter: &Meter, at: usize) -> Vec<WaveId> {
+        let waves = self.program.schedule[at..]
+            .iter()
+            .map_while(|step| match step {
+                Step::Wave(wave) => Some(*wave),
+                _ => None,
+            });
+        let mut domains = waves.map(|w| (w, self.program.waves[w.index()].domain));
+        let Some((wave, domain)) = domains
+            .next()
+            .filter(|_| !meter.time_waves && !meter.is_limited())
+        else {
+            return Vec::new();
+        };
+        let same = domains.take_while(|&(_, other)| other == domain);
+        std::iter::once(wave).chain(same.map(|(w, _)| w)).collect()
     }
 
     /// Each part runs a fixpoint by itself; the step that ends it.

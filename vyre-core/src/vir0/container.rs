@@ -132,9 +132,9 @@ pub enum DecodeError {
         /// Position of its first byte.
         at: usize,
     },
-    /// Resets are in buffer order, one a buffer.
-    #[error("buffer {0} does not exist, or its reset is out of order")]
-    Reset(u16),
+    /// Resets are of buffers and frontiers, in the order of these, one for each.
+    #[error("{0:?} does not exist or never begins anew, or its reset is out of order")]
+    Reset(Resource),
     /// The debug section describes another number of kernels.
     #[error("debug information for {debug} kernels; there are {kernels}")]
     DebugKernels {
@@ -371,12 +371,7 @@ fn decode_section(
             program.reductions = Vec::take(from)?;
             program.scalars = Vec::take(from)?;
             program.lengths = Vec::take(from)?;
-            let resets: Vec<(BufferId, FixpointId)> = Vec::take(from)?;
-            let ascending = resets.is_sorted_by(|a, b| a.0 < b.0);
-            for (id, fixpoint) in resets {
-                let buffer = program.buffers.get_mut(id.index()).filter(|_| ascending);
-                buffer.ok_or(DecodeError::Reset(id.0))?.reset = Some(fixpoint);
-            }
+            take_resets(program, from)?;
         }
         Section::Constants => program.constants = Vec::take(from)?,
         Section::Kernels => {
@@ -642,7 +637,6 @@ macro_rules! structs {
 }
 structs! {
     Topology { name, reverse_of }
-    Frontier { name, fields, capacity, unique, owner }
     List { name, fields, capacity, output }
     Reduction { name, op, scalar, owner, output }
     ScalarParam { name, scalar }
@@ -660,7 +654,7 @@ structs! {
     Reason { wave, resource, site, why }
 }
 
-/// What a fixpoint resets stands in a table of its own ([`resets`]).
+/// What a fixpoint resets stands in a table of its own ([`resets`]), here and for frontiers.
 impl Codec for Buffer {
     fn put(&self, out: &mut Vec<u8>) {
         self.name.put(out);
@@ -681,11 +675,52 @@ impl Codec for Buffer {
     }
 }
 
-/// The buffers that begin anew, and with whose rounds.
-fn resets(program: &Program) -> Vec<(BufferId, FixpointId)> {
+impl Codec for Frontier {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.name.put(out);
+        self.fields.put(out);
+        self.capacity.put(out);
+        self.unique.put(out);
+        self.owner.put(out);
+    }
+    fn take(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Frontier {
+            name: Codec::take(from)?,
+            fields: Codec::take(from)?,
+            capacity: Codec::take(from)?,
+            unique: Codec::take(from)?,
+            owner: Codec::take(from)?,
+            reset: None,
+        })
+    }
+}
+
+/// The buffers and frontiers that begin anew, and with whose rounds.
+fn resets(program: &Program) -> Vec<(Resource, FixpointId)> {
     let buffers = (0..=u16::MAX).map(BufferId).zip(&program.buffers);
-    let resets = buffers.filter_map(|(id, buffer)| Some((id, buffer.reset?)));
-    resets.collect()
+    let buffers = buffers.filter_map(|(id, b)| Some((Resource::Buffer(id), b.reset?)));
+    let frontiers = (0..=u16::MAX).map(FrontierId).zip(&program.frontiers);
+    let frontiers = frontiers.filter_map(|(id, f)| Some((Resource::Frontier(id), f.reset?)));
+    let mut resets: Vec<_> = buffers.chain(frontiers).collect();
+    resets.sort_unstable();
+    resets
+}
+
+/// Takes [`resets`] back in.
+fn take_resets(program: &mut Program, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+    let resets: Vec<(Resource, FixpointId)> = Vec::take(from)?;
+    let ascending = resets.is_sorted_by(|a, b| a.0 < b.0);
+    for (resource, fixpoint) in resets {
+        let reset = match resource {
+            Resource::Buffer(id) => (program.buffers.get_mut(id.index())).map(|b| &mut b.reset),
+            Resource::Frontier(id) => (program.frontiers.get_mut(id.index())).map(|f| &mut f.reset),
+            Resource::Topology(_) | Resource::List(_) | Resource::Reduction(_) => None,
+        };
+        *reset
+            .filter(|_| ascending)
+            .ok_or(DecodeError::Reset(resource))? = Some(fixpoint);
+    }
+    Ok(())
 }
 
 /// An enum is a tag byte and the variant's fields.

@@ -70,7 +70,11 @@ pub fn program(program: &Program) -> String {
         };
         line(
             &mut out,
-            format_args!("frontier {}: {capacity}{items}{unique}{owner}", f.name),
+            format_args!(
+                "frontier {}: {capacity}{items}{unique}{owner}{}",
+                f.name,
+                anew(program, f.reset)
+            ),
         );
     }
     for l in &program.lists {

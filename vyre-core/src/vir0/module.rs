@@ -139,11 +139,23 @@ pub struct Buffer {
     pub role: Role,
     /// Value of every element at the start of a run (outputs and scratch); `None` is zero.
     pub init: Option<ConstantId>,
-    /// Every element is `init` again when a round of this fixpoint begins, in which all waves are that use it.
+    /// Every element is `init` again when a round of this fixpoint begins. All waves that use it are in that fixpoint;
+    /// those that read an output may stand outside.
     pub reset: Option<FixpointId>,
 }
 
 impl Buffer {
+    /// What the name of a buffer with the offsets of rows has behind that of its field. The buffer behind it has their
+    /// values.
+    pub const OFFSETS: &str = ":offsets";
+    /// The same of a buffer with the values of rows.
+    pub const VALUES: &str = ":values";
+
+    /// Whether it says where rows of differing lengths begin, and the last one ends.
+    pub fn is_offsets(&self) -> bool {
+        self.name.ends_with(Buffer::OFFSETS)
+    }
+
     /// The field of structs that this holds one scalar of: `ps` of `ps.pos.0`. `None`: its elements are a field's own.
     pub fn of_structs(&self) -> Option<&str> {
         self.name.split_once('.').map(|(field, _)| field)
@@ -151,7 +163,10 @@ impl Buffer {
 
     /// The field that it is of.
     pub fn field(&self) -> &str {
-        self.of_structs().unwrap_or(&self.name)
+        let of_rows = [Buffer::OFFSETS, Buffer::VALUES];
+        let mut of_rows = of_rows.iter().filter_map(|end| self.name.strip_suffix(end));
+        let name = of_rows.next().unwrap_or(&self.name);
+        name.split_once('.').map_or(name, |(field, _)| field)
     }
 }
 
@@ -168,6 +183,9 @@ pub struct Frontier {
     pub unique: bool,
     /// The innermost fixpoint that encloses all its sweeps; it flips at the start of each of its rounds.
     pub owner: Option<FixpointId>,
+    /// It is empty again when a round of this fixpoint begins, which is around the owner. All waves that use it are in
+    /// that fixpoint.
+    pub reset: Option<FixpointId>,
 }
 
 impl Frontier {

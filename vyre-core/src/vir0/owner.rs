@@ -14,8 +14,8 @@
 //!       └─ wave
 //! ```
 //!
-//! A condition asks for what its own fixpoint owns, or the graph ([`may_ask`]): anything else has just been flipped or
-//! reset, or does not change while the fixpoint runs.
+//! A condition asks for what its own fixpoint owns, or the graph, and for reductions of fixpoints around ([`may_ask`]),
+//! which do not change while it runs. Anything else has just been flipped or reset.
 //!
 //! This is the one definition: the macros call it with source places at hand, the verifier for bytecode.
 
@@ -53,7 +53,7 @@ pub struct Owners {
 ///     fixpoint,
 ///     after: vec![],
 /// };
-/// let front = Frontier { name: "front".into(), fields: vec![], capacity: Extent::Nodes, unique: true, owner: None };
+/// let front = Frontier { name: "front".into(), fields: vec![], capacity: Extent::Nodes, unique: true, owner: None, reset: None };
 /// let inside = Some(FixpointId(0));
 /// let mut program = Program { frontiers: vec![front], waves: vec![sweep(inside)], ..Program::default() };
 /// assert_eq!(owners(&program).frontiers, [Owner::Scope(inside)]);
@@ -96,7 +96,15 @@ pub fn owners(program: &Program) -> Owners {
     owners
 }
 
-/// Whether the condition of this fixpoint may ask for a frontier or a reduction of this owner.
-pub fn may_ask(fixpoint: FixpointId, owner: Option<FixpointId>) -> bool {
-    owner.is_none() || owner == Some(fixpoint)
+/// Whether the condition of a fixpoint may ask for a frontier or a reduction of this owner. `is_around`: whether a
+/// fixpoint is around this one.
+pub fn may_ask(
+    fixpoint: FixpointId,
+    (resource, owner): (Resource, Option<FixpointId>),
+    is_around: impl Fn(FixpointId) -> bool,
+) -> bool {
+    let Some(owner) = owner.filter(|&owner| owner != fixpoint) else {
+        return true;
+    };
+    matches!(resource, Resource::Reduction(_)) && is_around(owner)
 }

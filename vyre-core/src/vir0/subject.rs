@@ -187,6 +187,11 @@ fn length(
     if dimension.is_of_bits() {
         return None;
     }
+    if let Resource::Buffer(b) = resource
+        && program.buffers[b.index()].is_offsets()
+    {
+        return (sizes.resolve(program, extent)? == len + 1).then(|| counted(len, "row"));
+    }
     (sizes.resolve(program, extent)? == len).then(|| declared(program, extent, len))
 }
 

@@ -121,7 +121,7 @@ pub enum UntrustedError {
     /// Memory is filled anew in each round, and no limit of steps counts that.
     #[error("`{name}` begins anew with each round, which is not taken from others")]
     Anew {
-        /// A buffer.
+        /// A buffer or a frontier.
         name: String,
     },
     /// The program does not verify. There is at least one error.
@@ -164,8 +164,13 @@ impl Program {
             check_text(what, text)?;
         }
         verify(&program).map_err(UntrustedError::Verify)?;
-        if let Some(buffer) = program.buffers.iter().find(|b| b.reset.is_some()) {
-            let name = buffer.name.clone();
+        let buffers = program.buffers.iter().map(|b| (&b.name, b.reset));
+        let frontiers = program.frontiers.iter().map(|f| (&f.name, f.reset));
+        let mut anew = buffers
+            .chain(frontiers)
+            .filter(|(_, reset)| reset.is_some());
+        if let Some((name, _)) = anew.next() {
+            let name = name.clone();
             return Err(UntrustedError::Anew { name });
         }
         program.agreement = Agreement::default();

@@ -25,9 +25,9 @@ use crate::vir0::length::MAX_TERMS;
 use crate::vir0::local::{self, misuses};
 use crate::vir0::module::{
     Access, Agreement, Buffer, BufferId, ConstantId, Extent, Fixpoint, FixpointId, Frontier,
-    FrontierId, KernelId, LengthId, List, ListId, MAX_FIELDS, NodeRef, Program, Proviso, ReduceOp,
-    Reduction, ReductionId, Resource, Role, ScalarId, SiteId, Step, Topology, TopologyId, Uniform,
-    Wave, WaveId, Width,
+    FrontierId, KernelId, LengthId, List, ListId, MAX_FIELDS, Mode, NodeRef, Program, Proviso,
+    ReduceOp, Reduction, ReductionId, Resource, Role, ScalarId, SiteId, Step, Topology, TopologyId,
+    Uniform, Wave, WaveId, Width,
 };
 use crate::vir0::owner::{Owner, Owners, may_ask, owners};
 use crate::vir0::scalar::Scalar;
@@ -147,15 +147,23 @@ pub enum Rule {
         /// The buffer's.
         element: Scalar,
     },
-    /// Only scratch begins anew: the rest is what the caller gave, or gets.
+    /// Only scratch and outputs begin anew: the rest is what the caller gave.
     #[error("a buffer of role {0:?} begins anew")]
     ResetRole(Role),
-    /// What begins anew with a round is used in that round alone.
+    /// What begins anew with a round is used in that round alone. An output is read outside, too.
     #[error("begins anew in rounds of fixpoint {}, and kernel {} uses it outside", .0.0, .1.0)]
     ResetOutside(FixpointId, KernelId),
-    /// What a swap brings into a buffer is not to be lost.
-    #[error("begins anew in rounds, and is swapped")]
+    /// What a swap brings into a buffer is not to be lost, and both begin alike, wherever their memory is.
+    #[error("begins anew in rounds, and is swapped in them, or with what does not begin alike")]
     ResetSwap,
+    /// A frontier that begins empty as often as it flips holds nothing.
+    #[error("begins empty in rounds of {reset:?}, which is not around its owner, {owner:?}")]
+    ResetOwner {
+        /// What empties it.
+        reset: FixpointId,
+        /// What flips it.
+        owner: Option<FixpointId>,
+    },
     /// Raw bits that no value of the type has.
     #[error("{bits:#x} are not the raw bits of a {scalar:?}")]
     ConstantBits {
@@ -724,9 +732,10 @@ impl<'p> Verifier<'p> {
             self.at = Place::Buffer(BufferId(i));
             self.buffer_row(buffer);
             if let Some(reset) = buffer.reset {
-                let scratch = buffer.role == Role::Scratch;
-                self.require(scratch, || Rule::ResetRole(buffer.role));
-                self.reset(BufferId(i), reset);
+                let filled = matches!(buffer.role, Role::Output | Role::Scratch);
+                self.require(filled, || Rule::ResetRole(buffer.role));
+                self.reset(Resource::Buffer(BufferId(i)), reset);
+                self.swaps_alike(BufferId(i), reset);
             }
         }
         for (i, frontier) in (0..=u16::MAX).zip(&p.frontiers) {
@@ -740,6 +749,12 @@ impl<'p> Verifier<'p> {
                 self.require(nodes, || Rule::UniqueCapacity(frontier.capacity));
             }
             frontier.owner.map(|id| self.fixpoint(id));
+            if let Some(reset) = frontier.reset {
+                let owner = frontier.owner;
+                let around = owner.is_some_and(|o| o != reset && p.is_within(owner, reset));
+                self.require(around, || Rule::ResetOwner { reset, owner });
+                self.reset(Resource::Frontier(FrontierId(i)), reset);
+            }
         }
         for (i, list) in (0..=u16::MAX).zip(&p.lists) {
             self.at = Place::List(ListId(i));
@@ -807,24 +822,47 @@ impl<'p> Verifier<'p> {
         }
     }
 
-    /// What begins anew in rounds of a fixpoint is used in no wave outside.
-    fn reset(&mut self, id: BufferId, fixpoint: FixpointId) {
+    /// What begins anew in rounds of a fixpoint is used in no wave outside, but for reads of outputs.
+    fn reset(&mut self, resource: Resource, fixpoint: FixpointId) {
         let p = self.program;
         if self.fixpoint(fixpoint).is_none() {
             return;
         }
+        let output = match resource {
+            Resource::Buffer(b) => p.buffers[b.index()].role == Role::Output,
+            _ => false,
+        };
         let uses = |w: &Wave| {
-            w.accesses
-                .iter()
-                .any(|a| a.resource == Resource::Buffer(id))
+            let mut accesses = w.accesses.iter();
+            accesses.any(|a| a.resource == resource && !(output && a.mode == Mode::Read))
         };
         let outside = |w: &&Wave| uses(w) && !p.is_within(w.fixpoint, fixpoint);
         if let Some(wave) = p.waves.iter().find(outside) {
             self.fail(Rule::ResetOutside(fixpoint, wave.kernel));
         }
-        let mut swaps = p.fixpoints.iter().flat_map(|f| &f.swaps);
-        let swapped = swaps.any(|&(a, b)| a == id || b == id);
-        self.require(!swapped, || Rule::ResetSwap);
+    }
+
+    /// A buffer that begins anew trades places only inside the fixpoint whose rounds reset it, and with one that begins
+    /// alike: which memory belongs to which of the two is known only when a round has begun.
+    fn swaps_alike(&mut self, id: BufferId, reset: FixpointId) {
+        let p = self.program;
+        let init = |b: &Buffer| {
+            let constant = b.init.and_then(|c| p.constants.get(c.index()));
+            (b.reset, constant.map_or(0, |c| c.bits))
+        };
+        let own = p.buffers.get(id.index()).map(init);
+        for (f, fixpoint) in (0..=u16::MAX).map(FixpointId).zip(&p.fixpoints) {
+            for &(a, b) in &fixpoint.swaps {
+                let other = match id {
+                    id if id == a => b,
+                    id if id == b => a,
+                    _ => continue,
+                };
+                let inside = f != reset && p.is_within(Some(f), reset);
+                let alike = p.buffers.get(other.index()).map(init) == own;
+                self.require(inside && alike, || Rule::ResetSwap);
+            }
+        }
     }
 
     fn waves_and_fixpoints(&mut self) {
@@ -929,8 +967,8 @@ impl<'p> Verifier<'p> {
                     | Uniform::ListLen(_) => continue,
                 };
                 if let Some(owner) = owner {
-                    let own = may_ask(id, Some(owner));
-                    self.require(own, || Rule::AsksElsewhere { resource, owner });
+                    let may = may_ask(id, (resource, Some(owner)), |f| p.is_within(Some(id), f));
+                    self.require(may, || Rule::AsksElsewhere { resource, owner });
                 }
             }
         }

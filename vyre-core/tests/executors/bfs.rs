@@ -193,6 +193,7 @@ pub fn program(max_rounds: u64, capacity: Extent) -> Program {
             capacity,
             unique: false,
             owner: Some(FixpointId(0)),
+            reset: None,
         }],
         lists: vec![],
         reductions: vec![],

@@ -281,6 +281,7 @@ fn program() -> Program {
             capacity: Extent::Scalar(ScalarId(2)),
             unique: false,
             owner: Some(FixpointId(0)),
+            reset: None,
         }],
         lists: vec![
             list("ids", &[U32], Extent::Nodes, true),

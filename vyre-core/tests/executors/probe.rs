@@ -148,6 +148,7 @@ fn program() -> Program {
         capacity,
         unique,
         owner: None,
+        reset: None,
     };
     let reduction = |name: &str, scalar| Reduction {
         name: name.to_owned(),

@@ -240,6 +240,7 @@ pub(crate) fn program(body: &Body) -> Program {
                 capacity: Extent::NodesPlusEdges,
                 unique: false,
                 owner: Some(FixpointId(0)),
+                reset: None,
             },
             Frontier {
                 name: "work".into(),
@@ -247,6 +248,7 @@ pub(crate) fn program(body: &Body) -> Program {
                 capacity: Extent::Fixed(9),
                 unique: false,
                 owner: None,
+                reset: None,
             },
         ],
         lists: vec![List {

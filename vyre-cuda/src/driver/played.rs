@@ -19,7 +19,7 @@ pub type Allocations = BTreeMap<u64, Vec<u8>>;
 /// What a played device is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Played {
-    /// Each runs one CTA at a time.
+    /// Each runs one CTA of the interpreter at a time.
     pub multiprocessors: u32,
     /// CTAs of the largest cluster; 1: it has none.
     pub cluster: u32,
@@ -210,9 +210,14 @@ impl Driver for PlayedDriver {
     ) -> Result<(), DeviceError> {
         Ok(())
     }
+    fn active_ctas(&self, grid: Grid) -> Result<u32, DeviceError> {
+        // The system takes some of each.
+        let each = grid.shared_bytes + self.played.static_shared_bytes + 1024;
+        Ok((2048 / grid.threads).min((self.played.shared_bytes + 1024) / each))
+    }
     fn active_clusters(&self, grid: Grid) -> Result<u32, DeviceError> {
         Ok(match grid.cluster <= self.played.cluster {
-            true => self.played.multiprocessors / grid.cluster,
+            true => self.played.multiprocessors * self.active_ctas(grid)? / grid.cluster,
             false => 0,
         })
     }

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use vyre_core::vir0::module::Program;
 
 /// All that this crate calls in the driver's library. The binding would panic where one is missing.
-pub(crate) const SYMBOLS: [&str; 39] = [
+pub(crate) const SYMBOLS: [&str; 40] = [
     "cuCtxSetCurrent",
     "cuDeviceGet",
     "cuDeviceGetAttribute",
@@ -51,6 +51,7 @@ pub(crate) const SYMBOLS: [&str; 39] = [
     "cuMemcpyHtoDAsync_v2",
     "cuMemsetD8Async",
     "cuModuleGetFunction",
+    "cuOccupancyMaxActiveBlocksPerMultiprocessor",
     "cuOccupancyMaxActiveClusters",
     "cuStreamCreate",
     "cuStreamDestroy_v2",
@@ -336,6 +337,21 @@ impl Driver for System {
         // SAFETY: the handle is alive.
         unsafe { result::function::set_function_attribute(function(of), attribute, value) }
             .attempt("cuFuncSetAttribute")
+    }
+
+    fn active_ctas(&self, grid: Grid) -> Result<u32, DeviceError> {
+        let mut ctas = 0;
+        // SAFETY: the count is a live local, and the handle is alive.
+        let status = unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &mut ctas,
+                function(grid.function),
+                grid.threads as i32,
+                grid.shared_bytes as usize,
+            )
+        };
+        let ctas = u32::try_from(ctas).unwrap_or(0);
+        (status, ctas).attempt("cuOccupancyMaxActiveBlocksPerMultiprocessor")
     }
 
     fn active_clusters(&self, grid: Grid) -> Result<u32, DeviceError> {

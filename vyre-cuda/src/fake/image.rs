@@ -298,10 +298,8 @@ impl<'m> Run<'m> {
                     continue;
                 }
                 let bytes = bytes.next_multiple_of(16);
-                let units = self
-                    .memory
-                    .read(record.fields[field as usize], bytes)
-                    .to_vec();
+                let from = record.fields[field as usize];
+                let units = self.memory.read(from, bytes).to_vec();
                 self.memory.write(to, &units);
                 to += bytes;
             }

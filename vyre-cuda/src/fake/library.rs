@@ -308,6 +308,18 @@ unsafe fn call(name: &str, [a, b, c, d, e, _]: Words) -> Result<(), CUresult> {
                 let attribute: sys::CUfunction_attribute = std::mem::transmute(b as u32);
                 fake.set_function_attribute(function(a), attribute, c as i32)
             }
+            "cuOccupancyMaxActiveBlocksPerMultiprocessor" => {
+                let grid = Grid {
+                    function: function(b),
+                    ctas: 1,
+                    threads: c as u32,
+                    shared_bytes: d as u32,
+                    cooperative: true,
+                    cluster: 1,
+                };
+                let ctas = fake.active_ctas(grid);
+                ctas.and_then(|ctas| put(a, ctas as i32))
+            }
             "cuOccupancyMaxActiveClusters" => {
                 let clusters = fake.active_clusters(grid_of(function(b), c).0);
                 clusters.and_then(|clusters| put(a, clusters as i32))

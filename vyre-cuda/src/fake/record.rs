@@ -223,6 +223,10 @@ impl Driver for Recorder {
             .set_function_attribute(function, attribute, value)
     }
 
+    fn active_ctas(&self, grid: Grid) -> Result<u32, DeviceError> {
+        self.driver.active_ctas(grid)
+    }
+
     fn active_clusters(&self, grid: Grid) -> Result<u32, DeviceError> {
         self.driver.active_clusters(grid)
     }

@@ -12,13 +12,14 @@
 //! The first three share their rows.
 
 use super::words::device_code;
-use super::{REGISTER_BYTES, words_of};
+use super::{REGISTER_BYTES, SHORT_MAP, words_of};
 use crate::abi::{self, NONE};
 use crate::map::{self, MapCode};
 use crate::neighbor_loop::{self, NeighborLoop};
+use crate::ptx::lifted;
 use crate::quick::{self, Quick};
 use crate::tile::{self, Tile};
-use vyre_core::vir0::flow::{Rows, effect, live_in, op, rows_of, uses, writes};
+use vyre_core::vir0::flow::{self, effect, live_in, op, rows_of, uses, writes};
 use vyre_core::vir0::isa::{Effect, Faults, Imm, Op, Slot, Word};
 use vyre_core::vir0::module::{Domain, Kernel, Program, Role};
 
@@ -38,7 +39,7 @@ pub(crate) struct Form {
     /// By accumulator its reduction, one for each 32 words of it.
     pub(super) reductions: Vec<u32>,
     /// Where the lifted loop and the tile begin in the words; 0: there is none.
-    pub(super) neighbors: u32,
+    pub(crate) neighbors: u32,
     pub(super) tile: u32,
     /// By word of the tile, the kernel's own.
     pub(super) origins: Vec<u32>,
@@ -63,6 +64,75 @@ pub(super) struct Shares {
     /// Warps of a CTA that sweep, and the shared memory of each.
     pub(super) warps: u32,
     pub(super) warp_bytes: u32,
+    /// Where in that the accumulators begin.
+    pub(super) accumulators: u32,
+}
+
+/// The rows of an item that the bodies of a pass's own module have in shared memory: those that operators fill, arrays,
+/// what faults tell of, and what a neighbour loop that is shared out keeps there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Rows {
+    pub(super) rows: u32,
+    pub(super) item_row: u32,
+    /// The row for the index of a fault; `None`: its own.
+    pub(crate) fault_row: Option<u32>,
+    /// The loop's rows, and where they are; `None`: they are their own.
+    pub(crate) lift: Option<Vec<(u8, u8)>>,
+}
+
+impl Rows {
+    /// `items`: of a lane.
+    pub(super) fn of_bodies(program: &Program, id: usize, form: &Form, items: u32) -> Rows {
+        let kernel = &program.kernels[id];
+        let lift = lifted::kept_rows(form, items);
+        if form.neighbors != 0 && !lifted::is_side_by_side(kernel, items) {
+            return Rows {
+                rows: form.rows,
+                item_row: form.item_row,
+                fault_row: None,
+                lift: None,
+            };
+        }
+        let filled = item_rows_of(program, id);
+        let filled = filled.map(|(row, pair)| u32::from(row) + 1 + u32::from(pair));
+        let arrays = kernel.code.iter().map(|word| {
+            let (first, len) = word.array();
+            match op(word).row().imm {
+                Imm::Rows => {
+                    u32::from(first) + u32::from(len) * u32::from(op(word).row().element_rows())
+                }
+                _ => 0,
+            }
+        });
+        let mut rows = filled.chain(arrays).max().unwrap_or(0);
+        let mut fresh = || {
+            rows += 1;
+            rows - 1
+        };
+        let item_row = match form.item_row {
+            NONE => NONE,
+            row if kernel
+                .item
+                .index
+                .is_some_and(|index| u32::from(index) == row) =>
+            {
+                row
+            }
+            _ => fresh(),
+        };
+        let faults = kernel.code.iter().any(|w| op(w).row().faults != Faults::No);
+        let fault_row = faults.then(&mut fresh);
+        let lift = lift.map(|rows| {
+            let of = |row| (row, fresh() as u8);
+            rows.into_iter().map(of).collect()
+        });
+        Rows {
+            rows: rows.max(1),
+            item_row,
+            fault_row,
+            lift,
+        }
+    }
 }
 
 impl Form {
@@ -140,14 +210,58 @@ impl Form {
         self.ranges = lift.topology;
     }
 
-    /// Shared memory of a warp with so many items a lane: their rows, and accumulators behind them.
-    fn warp_bytes(&self, items: u32) -> u32 {
-        self.accumulators(items) + self.reductions.len() as u32 * 256
+    /// Has parts of long ranges find the rows of the lifted loop elsewhere.
+    pub(super) fn move_lift(&mut self, lift: &[(u8, u8)]) {
+        let at = |row: u8| {
+            lift.iter()
+                .find(|(of, _)| *of == row)
+                .map_or(row, |&(_, at)| at)
+        };
+        let word = &mut self.words[self.neighbors as usize];
+        (word.d, word.a, word.b) = (at(word.d), at(word.a), at(word.b));
     }
 
-    /// Where the accumulators begin.
-    pub(super) fn accumulators(&self, items: u32) -> u32 {
-        self.rows * items * 128
+    /// Shared memory of a warp with so many items a lane: their rows, and accumulators behind them.
+    fn warp_bytes(&self, rows: u32, items: u32) -> u32 {
+        rows * items * 128 + self.reductions.len() as u32 * 256
+    }
+
+    /// The same with other rows and a number of warps that is given, every one at work. `as_interpreted`: items a lane and
+    /// of a map, which are the most here. The error is what all warps need.
+    pub(super) fn shares_of(
+        &self,
+        rows: u32,
+        (items, map_items): (u32, u32),
+        (warps, most): (u32, u32),
+    ) -> Result<Shares, u32> {
+        let fits = |&k: &u32| {
+            // Loops that are shared out put together what a lane's items have.
+            let allowed = k == items || (k < items && self.neighbors == 0);
+            allowed && self.warp_bytes(rows, k) * warps <= most
+        };
+        let found = [ITEMS_PER_LANE, 2, 1].into_iter().find(fits);
+        let items = found.ok_or(self.warp_bytes(rows, 1) * warps)?;
+        let mut shares = Shares {
+            items,
+            map_items: 0,
+            warps,
+            warp_bytes: self.warp_bytes(rows, items),
+            accumulators: rows * items * 128,
+        };
+        if let Some(map) = self
+            .map
+            .as_ref()
+            .filter(|m| map_items != 0 && m.code.len() <= SHORT_MAP)
+        {
+            let bytes = |items: u32| self.warp_bytes(rows, 1).max(map.rows * items * 128);
+            let allowed = map::ITEMS.into_iter().filter(|&items| items <= map_items);
+            let items = allowed
+                .into_iter()
+                .find(|&items| bytes(items) * warps <= most);
+            shares.map_items = items.unwrap_or(0);
+            shares.warp_bytes = shares.warp_bytes.max(bytes(shares.map_items));
+        }
+        Ok(shares)
     }
 
     /// As many items a lane as fit with every warp at work, otherwise fewer warps. `frames`: mask frames of an item;
@@ -156,10 +270,10 @@ impl Form {
         let fits = |&items: &u32| {
             items <= items_per_lane
                 && u32::from(frames) * items <= 64
-                && self.warp_bytes(items) * abi::WARPS <= most
+                && self.warp_bytes(self.rows, items) * abi::WARPS <= most
         };
         let items = [ITEMS_PER_LANE, 2].into_iter().find(fits).unwrap_or(1);
-        let warp_bytes = self.warp_bytes(items);
+        let warp_bytes = self.warp_bytes(self.rows, items);
         let warps = (most / warp_bytes).min(abi::WARPS);
         if warps == 0 {
             return Err(warp_bytes);
@@ -169,10 +283,11 @@ impl Form {
             map_items: 0,
             warps,
             warp_bytes,
+            accumulators: self.rows * items * 128,
         };
         if let Some(map) = self.map.as_ref().filter(|_| warps == abi::WARPS) {
             // What is left of a map, less than a tile of it, runs in the same place.
-            let bytes = |items: u32| self.warp_bytes(1).max(map.rows * items * 128);
+            let bytes = |items: u32| self.warp_bytes(self.rows, 1).max(map.rows * items * 128);
             let mut items = map::ITEMS.into_iter();
             let items = items.find(|&items| bytes(items) * abi::WARPS <= most);
             shares.map_items = items.unwrap_or(0);
@@ -211,6 +326,20 @@ fn item_rows(program: &Program, id: usize) -> (u32, u32) {
         }
         _ => (rows + 1, rows),
     }
+}
+
+/// The rows that operators fill for an item of a kernel, and whether each is the low one of a pair.
+pub(crate) fn item_rows_of(
+    program: &Program,
+    id: usize,
+) -> impl Iterator<Item = (u8, bool)> + use<'_> {
+    let kernel = &program.kernels[id];
+    let fields = program.waves.get(id).map(|w| w.domain.fields(program));
+    let fields = fields.unwrap_or_default().iter().zip(kernel.item.fields);
+    let fields = fields.filter_map(|(scalar, row)| Some((row?, scalar.rows() == 2)));
+    let numbers = [kernel.item.index, kernel.item.src, kernel.item.dst];
+    let numbers = numbers.into_iter().flatten().map(|row| (row, false));
+    numbers.chain(fields)
 }
 
 /// The code of narrow rounds of a wave.
@@ -286,12 +415,12 @@ pub(super) fn barriers_order(program: &Program, kernel: &Kernel) -> u32 {
 }
 
 /// Rows of which some word needs a value: one that does more than write rows, or whose own result is needed.
-fn needed(code: &[Word]) -> Rows {
+fn needed(code: &[Word]) -> flow::Rows {
     let does_more = |word: &Word| {
         let row = op(word).row();
         word.names().is_some() || row.d == Slot::N || row.faults != Faults::No
     };
-    let mut all = Rows::NONE;
+    let mut all = flow::Rows::NONE;
     loop {
         let needs = |w: &&Word| does_more(w) || writes(w).meets(all);
         let more = code

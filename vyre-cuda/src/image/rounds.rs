@@ -15,6 +15,8 @@ use vyre_core::vir0::module::{Domain, FixpointId, FrontierId, Program, Step, Uni
 const KEPT: u32 = 1024;
 const LEAST_KEPT: u32 = 64;
 const KEPT_BYTES: u32 = 16;
+/// What a CTA keeps where its rows leave room for less: twice what it takes at once, of all frontiers and both sides.
+pub(super) const ROOM_BYTES: u32 = 512 * abi::ROUNDS_FRONTIERS * 2 * KEPT_BYTES;
 
 /// Why narrow rounds of a fixpoint go the general way.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,7 +22,9 @@ impl Layout {
                     .map(|(i, _)| i)
                     .collect()
             };
-            let frontiers = owned(program.frontiers.iter().map(|x| x.owner).collect());
+            // A frontier that begins empty is flipped twice: behind the second flip, what was left is on no side.
+            let (flips, empties) = program.frontiers.iter().map(|x| (x.owner, x.reset)).unzip();
+            let frontiers = [owned(flips), owned(empties)].concat();
             let reductions = owned(program.reductions.iter().map(|x| x.owner).collect());
             let swaps: Vec<u32> = fixpoint
                 .swaps
@@ -74,7 +76,7 @@ impl Layout {
                     self.steps.push(plain(abi::step::LOOP));
                     self.fixpoints[f.index()].body = self.steps.len() as u32;
                     self.steps.push(plain(abi::step::ROUND));
-                    if program.buffers.iter().any(|b| b.reset == Some(f)) {
+                    if begins_anew(program, f) {
                         self.refills.push((f, self.steps.len()));
                         self.steps.extend([NOTHING, plain(abi::step::BARRIER)]);
                     }
@@ -207,6 +209,14 @@ impl Layout {
         step.pushed = self.list(pushed.as_flattened());
         step
     }
+}
+
+/// Whether a round of this fixpoint has a barrier behind its start: for fills; and for frontiers, whose second flip
+/// zeroes the counter that slower CTAs look at up to then.
+fn begins_anew(program: &Program, f: FixpointId) -> bool {
+    let buffers = program.buffers.iter().map(|b| b.reset);
+    let frontiers = program.frontiers.iter().map(|x| x.reset);
+    buffers.chain(frontiers).any(|reset| reset == Some(f))
 }
 
 /// A step that fills nothing, as all are before a run says otherwise.

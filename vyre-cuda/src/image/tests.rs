@@ -51,6 +51,7 @@ pub(crate) fn room(kib: u32) -> Room {
     Room {
         shared_bytes: kib * 1024,
         clusters: false,
+        shape: crate::shape::Shape::INTERPRETER,
     }
 }
 
@@ -138,6 +139,7 @@ pub(crate) fn search() -> Program {
         capacity: Extent::Nodes,
         unique: false,
         owner: Some(fixpoint),
+        reset: None,
     }];
     program.fixpoints = vec![Fixpoint {
         name: "levels".into(),
@@ -324,9 +326,10 @@ fn a_module_has_the_sweeps_that_its_tables_say() {
             capacity: Extent::Nodes,
             unique: false,
             owner: None,
+            reset: None,
             fields: vec![],
         }];
-        crate::compiled::pass_ptx(&program, degree).unwrap()
+        crate::compiled::pass_ptx(&program, degree, None).unwrap()
     };
     let all = [
         "sweep_flat",
@@ -363,4 +366,48 @@ fn a_module_has_the_sweeps_that_its_tables_say() {
     let lines = |degree| module(from, degree).lines().count();
     assert!(lines(1.0) > lines(4.0) + 400);
     assert_eq!(module(from, 4.0), module(from, 20.0));
+}
+
+/// Tables and code of a module of another shape take the place of the interpreter's, so they are as long; items have
+/// the rows that bodies use and no others, so that several CTAs fit.
+#[test]
+fn a_layout_of_another_shape_has_as_many_words_and_fewer_rows() {
+    let mut code = vec![word(Op::Ld32, 1, 0, 0, 0)];
+    code.extend((2..12).map(|row| word(Op::Add32, row, row - 1, IMM, 1)));
+    code.extend([
+        word(Op::DivU32, 1, 11, 2, 0),
+        word(Op::St32, 0, 0, 1, 1 << 16),
+        word(Op::Ret, 0, 0, 0, 0),
+    ]);
+    let program = program(code, 12);
+    let of = (&program, Allocation::Separate);
+    let one = Layout::new(of, room(200), &[4.0], 4).unwrap();
+    let shaped = |text: &str, kib: u32| {
+        let room = Room {
+            shape: text.parse().unwrap(),
+            ..room(kib)
+        };
+        one.shaped(of, room)
+    };
+    let several = shaped("512x3", 60).unwrap();
+    assert_eq!(several.tables_bytes(), one.tables_bytes());
+    assert_eq!(several.code_bytes(), one.code_bytes());
+    assert_eq!(
+        (several.head.per_multiprocessor, one.head.per_multiprocessor),
+        (3, 1)
+    );
+    let (kernel, before) = (&several.kernels[0], &one.kernels[0]);
+    assert_eq!((kernel.warps, before.warps), (16, 32));
+    // The item's number, which traps find there, and the index of a fault.
+    assert_eq!((kernel.item_row, several.fault_row(0, 7)), (0, 1));
+    assert_eq!(kernel.warp_bytes, 2 * kernel.k * 128);
+    assert!(kernel.warp_bytes < before.warp_bytes);
+    assert_eq!(one.fault_row(0, 7), 7);
+    assert!(several.shared_bytes < one.shared_bytes);
+    // Less room than one item a lane takes.
+    let refused = shaped("256x8", 4).err();
+    assert!(
+        matches!(refused, Some(ImageError::Shared { available, .. }) if available == 4 << 10),
+        "{refused:?}"
+    );
 }

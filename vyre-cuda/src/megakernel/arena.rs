@@ -194,6 +194,7 @@ mod tests {
                     },
                     unique: i == 1 || i == 2,
                     owner: (i == 0).then_some(FixpointId(0)),
+                    reset: None,
                 })
                 .collect(),
             ..Program::default()
@@ -281,6 +282,7 @@ mod tests {
         let room = Room {
             shared_bytes: 200 << 10,
             clusters: false,
+            shape: crate::shape::Shape::INTERPRETER,
         };
         let layout = Layout::new((program, allocation), room, &[4.0], 4).expect("it is small");
         let graphs = Graphs {

@@ -151,23 +151,26 @@ impl Launcher {
     }
 
     /// A call of the session begins, which may be stopped. Nothing is on its way.
-    pub(super) fn arm(&mut self) -> Armed {
-        let _running = self.pass.begin();
+    ///
+    /// # Errors
+    /// The device does not take what the call's launches need.
+    pub(super) fn arm(&mut self) -> Result<Armed, DeviceError> {
+        let _running = self.pass.begin()?;
         let Some(stop) = &self.stop else {
-            return Armed {
+            return Ok(Armed {
                 stop: None,
                 _running,
-            };
+            });
         };
         self.words.word(STOP).store(0, Ordering::SeqCst);
         let words = Arc::clone(&self.words);
         stop.set_alarm(Some(Box::new(move || {
             words.word(STOP).store(1, Ordering::SeqCst);
         })));
-        Armed {
+        Ok(Armed {
             stop: Some(Arc::clone(stop)),
             _running,
-        }
+        })
     }
 
     /// Goes on unless the call under way is to stop.
@@ -215,7 +218,8 @@ impl Launcher {
             let grid = pass.grid(work.ctas, work.cluster);
             let params = [Param::Address(work.image), Param::Address(work.batch)];
             // SAFETY: the arguments are a megakernel's. What image and batch name belongs to the session, which waits for
-            // the launch before it takes another module; `work.ctas` CTAs are resident together, one a multiprocessor.
+            // the launch before it takes another module; `work.ctas` CTAs are resident together, as many a multiprocessor as its
+            // module says.
             unsafe { pass.device.launch(grid, &params) }?;
             self.counts.launches += 1;
             if nth + 1 == launches {

@@ -286,7 +286,7 @@ impl Bound {
     fn encode(&self, pass: &Pass, query: &Query<'_, '_>, bases: [u64; 3]) -> Vec<u8> {
         let tables = Tables {
             program: &pass.program,
-            layout: &pass.layout,
+            layout: pass.laid(),
             code: pass.code.address(),
             abort: pass.abort,
             most_steps: pass.most_steps,
@@ -310,7 +310,10 @@ impl run::backend::Many for Many {
         room: Option<u64>,
     ) -> Vec<Result<Outcome, RunError>> {
         self.room = room;
-        let _armed = self.launcher.arm();
+        let _armed = match self.launcher.arm() {
+            Ok(armed) => armed,
+            Err(e) => return vec![Err(e.into()); queries.len()],
+        };
         self.run_all(queries)
     }
 

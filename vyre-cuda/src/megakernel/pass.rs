@@ -1,13 +1,17 @@
 //! What all launches of a pass have in common: the device, the program, its layout, its code, and what runs it.
 
 use super::record::Words;
+use super::settings::{CLUSTERS, clustered};
+use crate::abi;
 use crate::buffer::Memory;
 use crate::compiled::{Compiled, Counted, Loaded, Place, Wanted, changes};
 use crate::device::Device;
+use crate::device::DeviceError;
 use crate::driver::Grid;
 use crate::image::Layout;
 use crate::module::Module;
 use crate::ptx::described;
+use crate::shape::{self, Shape};
 use crate::tiers::NotMade;
 use std::borrow::Cow;
 use std::sync::{Arc, Weak};
@@ -25,9 +29,14 @@ pub(super) struct Pass {
     pub(super) program: Arc<Program>,
     /// Scratch and frontiers share memory, or have each its own.
     pub(super) allocation: Allocation,
+    /// As the interpreter has it.
     pub(super) layout: Layout,
-    /// The layout's words.
+    /// As its own module has it, if that has another shape.
+    own: Option<Own>,
+    /// The words of the layout that the call under way runs with.
     pub(super) code: Memory,
+    /// These are the words of `own`.
+    code_is_own: bool,
     /// The word that tells launches to stop.
     pub(super) abort: u64,
     /// In-out buffers whose elements no run looks at, so that they are not sent up.
@@ -44,8 +53,18 @@ pub(super) struct Pass {
     running: Weak<Running>,
     /// What its bodies are like.
     bodies: String,
+    /// The shape that its module was to have, and why it has the interpreter's.
+    misshapen: Option<(Shape, String)>,
     /// Launches are to be of that module.
     takes_compiled: bool,
+}
+
+/// What the module of a pass has that has another shape than the interpreter.
+#[derive(Debug)]
+struct Own {
+    layout: Layout,
+    /// By size of a cluster, how many CTAs run together, once the module is there.
+    clustered: Option<[u32; CLUSTERS.len()]>,
 }
 
 /// A module that a call runs. It stays on the device until the call lets go of it, which it does when nothing is on its
@@ -69,7 +88,9 @@ impl Pass {
             program,
             allocation,
             layout,
+            own: None,
             code,
+            code_is_own: false,
             abort,
             most_steps: None,
             time_waves: false,
@@ -77,34 +98,77 @@ impl Pass {
             place: None,
             running: Weak::new(),
             bodies: String::new(),
+            misshapen: None,
             takes_compiled: false,
         }
     }
 
-    /// CTAs that the device runs at once.
+    /// CTAs of the interpreter that the device runs at once: one a multiprocessor.
     pub(super) fn slots(&self) -> u32 {
         self.device.slots()
+    }
+
+    /// CTAs that run at once, in the call that has begun, on as many multiprocessors. Where one of several is wanted, one
+    /// CTA is to work alone.
+    pub(super) fn ctas_on(&self, multiprocessors: u32) -> u32 {
+        if multiprocessors == 1 && self.slots() > 1 {
+            return 1;
+        }
+        let running = self.running.upgrade();
+        let each = running.map_or(1, |running| running.0.module.shape().1);
+        multiprocessors * each
+    }
+
+    /// By size of a cluster, how many CTAs of the module of the call that has begun run together; `None`: as many as of
+    /// the interpreter.
+    pub(super) fn clustered(&self) -> Option<[u32; CLUSTERS.len()]> {
+        self.running_own()?.clustered
+    }
+
+    /// The layout of the call that has begun.
+    pub(super) fn laid(&self) -> &Layout {
+        self.running_own().map_or(&self.layout, |own| &own.layout)
+    }
+
+    fn running_own(&self) -> Option<&Own> {
+        self.own.as_ref().filter(|_| self.is_compiled())
     }
 
     /// Its own module counts in this budget from here on. No launch is on its way.
     pub(super) fn count_code(&mut self, room: &Arc<dyn CodeRoom>) {
         self.device.passes().offer(&self.device, room);
         self.room = Counted(Some(Arc::clone(room)));
-        (self.place, self.takes_compiled) = (None, false);
+        (self.place, self.own, self.takes_compiled) = (None, None, false);
     }
 
     /// A call begins. What it gives is kept until nothing of the call is on its way; launches are of the pass's own
     /// module meanwhile. `None`: they are interpreted.
-    pub(super) fn begin(&mut self) -> Option<Arc<Running>> {
+    ///
+    /// # Errors
+    /// The device does not take the words of the layout.
+    pub(super) fn begin(&mut self) -> Result<Option<Arc<Running>>, DeviceError> {
         let loaded = self.compiled().and_then(|c| c.run(&self.device));
         let running = loaded.map(|loaded| Arc::new(Running(loaded)));
         self.running = running.as_ref().map_or_else(Weak::new, Arc::downgrade);
-        running
+        let is_own = self.running_own().is_some();
+        if is_own != self.code_is_own {
+            let words = self.laid().device_words(self.most_steps.is_some());
+            self.code.upload(0, &words)?;
+            self.code_is_own = is_own;
+        }
+        if let (Some(running), Some(own)) = (&running, &mut self.own)
+            && own.clustered.is_none()
+        {
+            let module = &running.0.module;
+            let most = self.device.slots() * module.shape().1;
+            own.clustered = Some(clustered((module, most), &own.layout)?);
+        }
+        Ok(running)
     }
 
     /// A launch of the call that has begun.
     pub(super) fn grid(&self, ctas: u32, cluster: u32) -> Grid {
-        let shared_bytes = self.layout.shared_bytes;
+        let shared_bytes = self.laid().shared_bytes;
         let grid = |module: &Module| module.grid(ctas, shared_bytes, cluster);
         match self.running.upgrade() {
             Some(running) => grid(&running.0.module),
@@ -128,7 +192,9 @@ impl Pass {
     /// The same with its figures, and why it is not what is wanted.
     pub(super) fn explain(&self, wanted: Route) -> (Cow<'static, str>, Option<String>) {
         if let Some(compiled) = self.compiled() {
-            return (format!("{compiled}; {}", self.bodies).into(), None);
+            let why = self.misshapen.as_ref();
+            let why = why.map(|(shape, why)| format!("CTAs of the shape {shape}: {why}"));
+            return (format!("{compiled}; {}", self.bodies).into(), why);
         }
         let why = match (wanted, self.place.as_ref().map(|place| place.made())) {
             (Route::Interpreter, _) => None,
@@ -147,7 +213,7 @@ impl Pass {
 
     /// Which narrow rounds the pass's own module leaves to the general way, and why.
     pub(super) fn general(&self) -> impl Iterator<Item = String> + '_ {
-        let all = self.layout.general.iter();
+        let all = self.own_layout().general.iter();
         all.filter(|_| self.compiled().is_some()).map(|(f, why)| {
             let name = &self.program.fixpoints[f.index()].name;
             let why = why.text(&self.program);
@@ -188,6 +254,13 @@ impl Pass {
     pub(super) fn compile(&mut self) -> Result<bool, RunError> {
         let before = self.compiled().is_some();
         let mut place = Arc::clone(self.place());
+        // Who measures a shape is not to measure another one.
+        let asked = self.device.wanted_shape().is_some();
+        if let Some((shape, why)) = self.misshapen.as_ref().filter(|_| asked) {
+            let pass = &self.program.name;
+            let what = format!("`{pass}` has no module of the shape {shape}: {why}");
+            return Err(RunError::Backend(what));
+        }
         // Who waits for it anyway may have one of any size.
         if let Err(NotMade::TooLarge { .. }) = place.wait() {
             place = self.ask(true);
@@ -218,6 +291,7 @@ impl Pass {
             if self.code.upload(0, &words).is_err() {
                 return false;
             }
+            self.code_is_own = false;
         }
         self.most_steps = most;
         true
@@ -236,7 +310,18 @@ impl Pass {
     pub(super) fn take_layout(&mut self, layout: Layout) {
         self.layout = layout;
         self.takes_compiled = false;
-        self.place = None;
+        (self.place, self.own) = (None, None);
+    }
+
+    /// Brings the words of another layout of the interpreter up, which is taken then, where anything in them differs.
+    pub(super) fn upload_words(&mut self, layout: &Layout) -> Result<(), DeviceError> {
+        let counting = self.most_steps.is_some();
+        let words = layout.device_words(counting);
+        if self.code_is_own || words != self.layout.device_words(counting) {
+            self.code.upload(0, &words)?;
+            self.code_is_own = false;
+        }
+        Ok(())
     }
 
     /// The module that calls run which begin now.
@@ -249,16 +334,49 @@ impl Pass {
 
     fn place(&mut self) -> &Place {
         if self.place.is_none() {
+            self.shape();
             self.place = Some(self.ask(false));
-            self.bodies = described(&self.program, &self.layout);
+            self.bodies = described(&self.program, self.own_layout());
         }
         self.place.as_ref().expect("it was just asked for")
     }
 
+    /// Gives the pass's own module its shape, as far as its layout fits.
+    fn shape(&mut self) {
+        let chosen = || shape::chosen(&self.program);
+        let shape = self.device.wanted_shape().unwrap_or_else(chosen);
+        (self.own, self.misshapen) = (None, None);
+        if shape == Shape::INTERPRETER {
+            return;
+        }
+        if self.slots() * shape.ctas() > abi::MAX_CTAS {
+            let why = format!("a launch has {} CTAs at most", abi::MAX_CTAS);
+            self.misshapen = Some((shape, why));
+            return;
+        }
+        let room = (self.device.interpreter()).room_of(shape, self.layout.is_narrow());
+        match self.layout.shaped((&self.program, self.allocation), room) {
+            Ok(layout) => {
+                self.own = Some(Own {
+                    layout,
+                    clustered: None,
+                });
+            }
+            Err(why) => self.misshapen = Some((shape, why.to_string())),
+        }
+    }
+
+    /// What the pass's own module is made for.
+    fn own_layout(&self) -> &Layout {
+        self.own.as_ref().map_or(&self.layout, |own| &own.layout)
+    }
+
     fn ask(&self, any_size: bool) -> Place {
         let clusters = self.device.interpreter().room().clusters;
+        let layout = self.own_layout();
         let wanted = Wanted {
-            changes: changes(&self.program, &self.layout, clusters),
+            changes: changes(&self.program, layout, clusters),
+            shared_bytes: self.own.as_ref().map_or(0, |own| own.layout.shared_bytes),
             any_size,
             room: self.room.clone(),
         };

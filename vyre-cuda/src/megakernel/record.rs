@@ -109,6 +109,7 @@ impl<'a> Reader<'a> {
                 cluster_rounds: word(field(std::mem::offset_of!(abi::Control, gathered))),
                 ordered: 0,
                 shared: 0,
+                fused: 0,
             },
             missed: word(field(std::mem::offset_of!(abi::Control, missed))),
             waiting: word(field(std::mem::offset_of!(abi::Control, waiting))),

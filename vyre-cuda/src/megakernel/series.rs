@@ -41,7 +41,9 @@ impl Series<'_, '_> {
     /// Makes room on the host for what goes up and for control words, and has those who watch begin.
     fn prepare(&mut self, launcher: &mut Launcher) -> Result<(), RunError> {
         self.last.left = None;
-        self.memory.prepare_turns(&launcher.pass)?;
+        if !self.settings.lists_alone {
+            self.memory.prepare_turns(&launcher.pass)?;
+        }
         launcher.make_flight(self.pending.flight)?;
         let (tables, control) = staged_bytes(&launcher.pass);
         let host = &mut launcher.flights[self.pending.flight];
@@ -89,7 +91,10 @@ impl Launch for Series<'_, '_> {
         let one = OneRun {
             set: self.pending.set,
             fresh_stamps: follows,
-            turns: memory.turns(&pass.layout, self.settings.pull_from),
+            turns: match self.settings.lists_alone {
+                true => vec![None; pass.layout.pulls.len()],
+                false => memory.turns(&pass.layout, self.settings.pull_from),
+            },
             progress,
             read,
         };
@@ -113,7 +118,7 @@ impl Launch for Series<'_, '_> {
                 host.outputs.grow(total)?;
             }
         }
-        let (ctas, cluster) = self.settings.grid(pass.slots(), self.last);
+        let (ctas, cluster) = self.settings.grid(pass, self.last);
         Ok(Some(Work {
             image: memory.image.address(),
             batch: 0,
@@ -305,8 +310,8 @@ impl Megakernel {
         self.last.cluster = worth_a_cluster(
             words.fitting,
             each_ns,
-            pass.slots(),
-            self.settings.clustered,
+            pass.ctas_on(pass.slots()),
+            self.settings.clustered(pass),
         );
         if is_missing {
             memory.bring_rest(launcher, &mut pending, found.slab_bytes)?;

@@ -3,9 +3,11 @@
 
 use super::arena::Packing;
 use super::memory::ListsSlab;
+use super::pass::Pass;
 use crate::abi;
 use crate::device::{Device, DeviceError};
 use crate::image::{ITEMS_PER_LANE, Layout};
+use crate::module::Module;
 use vyre_core::plan::thresholds::Thresholds;
 
 /// Clusters that a launch may have: CTAs of one, and what a round gains when one holds it, in nanoseconds. The larger
@@ -15,9 +17,9 @@ pub(super) const CLUSTERS: [(u32, u64); 2] = [(16, 580), (abi::CLUSTER, 500)];
 /// What a session's launches follow.
 #[derive(Debug)]
 pub(super) struct Settings {
-    /// CTAs of a run that has all of them.
+    /// CTAs of a run that has all of them, or multiprocessors if several run on one.
     pub(super) ctas: u32,
-    /// By size of a cluster, CTAs that run together; 0: none, or no wave has narrow rounds.
+    /// By size of a cluster, CTAs of the interpreter that run together; 0: none, or no wave has narrow rounds.
     pub(super) clustered: [u32; CLUSTERS.len()],
     /// Items that a lane takes at a time, at most.
     pub(super) items_per_lane: u32,
@@ -29,6 +31,8 @@ pub(super) struct Settings {
     pub(super) second_inputs: bool,
     /// Edges of a frontier from which on it is worth pulling.
     pub(super) pull_from: u64,
+    /// Rounds have lists and no bitmaps, so that none pulls.
+    pub(super) lists_alone: bool,
     /// Results up to this size share a copy.
     pub(super) pack_up_to_bytes: u64,
     /// There is memory for those of lists.
@@ -51,6 +55,7 @@ impl Settings {
             batch_bytes: None,
             second_inputs: false,
             pull_from,
+            lists_alone: false,
             pack_up_to_bytes,
             packs_lists: false,
         }
@@ -63,27 +68,37 @@ impl Settings {
         }
     }
 
-    /// How many CTAs the next run has, and how many a cluster, on a device with `slots` multiprocessors.
-    pub(super) fn grid(&self, slots: u32, last: &LastRun) -> (u32, u32) {
+    /// How many CTAs the next run of a pass has, whose call has begun, and how many a cluster.
+    pub(super) fn grid(&self, pass: &Pass, last: &LastRun) -> (u32, u32) {
+        let clustered = self.clustered(pass);
         match last.cluster {
-            Some(i) if self.clustered[i] > 0 && self.ctas == slots => {
-                (self.clustered[i], CLUSTERS[i].0)
+            Some(i) if clustered[i] > 0 && self.ctas == pass.slots() => {
+                (clustered[i], CLUSTERS[i].0)
             }
-            _ => (self.ctas, 1),
+            _ => (pass.ctas_on(self.ctas), 1),
         }
+    }
+
+    /// By size of a cluster, CTAs that run together in the call of a pass that has begun.
+    pub(super) fn clustered(&self, pass: &Pass) -> [u32; CLUSTERS.len()] {
+        pass.clustered().unwrap_or(self.clustered)
     }
 }
 
-/// By size of a cluster, how many CTAs run together, for a pass that has narrow rounds.
+/// The interpreter's module, and how many of its CTAs a device runs at once.
+pub(super) fn interpreted(device: &Device) -> (&Module, u32) {
+    (device.interpreter().module(), device.slots())
+}
+
+/// By size of a cluster, how many of a module's CTAs run together, at most so many, for a pass that has narrow rounds.
 pub(super) fn clustered(
-    device: &Device,
+    (module, most): (&Module, u32),
     layout: &Layout,
 ) -> Result<[u32; CLUSTERS.len()], DeviceError> {
-    let module = device.interpreter().module();
     let mut ctas = [0; CLUSTERS.len()];
-    if layout.quick_warps() > 0 || !layout.rounds.is_empty() {
+    if layout.is_narrow() {
         for (ctas, (cluster, _)) in ctas.iter_mut().zip(CLUSTERS) {
-            *ctas = module.clustered_ctas(device.slots(), layout.shared_bytes, cluster)?;
+            *ctas = module.clustered_ctas(most, layout.shared_bytes, cluster)?;
         }
     }
     Ok(ctas)

@@ -121,12 +121,12 @@ impl SessionMemory {
         let stamps: Vec<u32> = self.queues.iter().map(|q| q.stamp).collect();
         let ranges = self.partitions.iter().enumerate();
         let ranges = ranges.map(|(wave, partition)| match partition {
-            Some(partition) => partition.place(pass.layout.tile(wave)),
+            Some(partition) => partition.place(pass.laid().tile(wave)),
             None => Ranges::default(),
         });
         Tables {
             program: &pass.program,
-            layout: &pass.layout,
+            layout: pass.laid(),
             code: pass.code.address(),
             abort: pass.abort,
             most_steps: pass.most_steps,

@@ -7,7 +7,7 @@ use super::graph::{
     read_back, up,
 };
 use super::memory::{Needs, Queue, room_for};
-use super::settings::clustered;
+use super::settings::{clustered, interpreted};
 use super::upload::check_topology;
 use crate::buffer::slice_bytes;
 use crate::device::DeviceError;
@@ -137,12 +137,8 @@ impl Megakernel {
     /// their operands lie, so they are uploaded where anything in them differs.
     fn lay(&mut self, layout: Layout) -> Result<(), DeviceError> {
         let pass = &mut self.launcher.pass;
-        let counting = pass.most_steps.is_some();
-        let words = layout.device_words(counting);
-        if words != pass.layout.device_words(counting) {
-            pass.code.upload(0, &words)?;
-        }
-        self.settings.clustered = clustered(&pass.device, &layout)?;
+        pass.upload_words(&layout)?;
+        self.settings.clustered = clustered(interpreted(&pass.device), &layout)?;
         // A run that failed halfway may have left a launch of the module that goes.
         pass.device.synchronize()?;
         pass.take_layout(layout);

@@ -5,7 +5,7 @@ use super::counted::{self, Counted};
 use super::lifted::{self, Lifted, Turn};
 use super::shared::{self, Shared};
 use crate::abi::{self, NONE};
-use crate::image::{Layout, queue_number, records_of};
+use crate::image::{Layout, item_rows_of, queue_number, records_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::mem::offset_of;
@@ -15,19 +15,34 @@ use vyre_core::vir0::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
 use vyre_core::vir0::module::{Domain, Extent, Kernel, Program, Resource};
 use vyre_core::vir0::trap::TrapKind;
 
-/// Registers, of 32 bits, that the rows of the items that go side by side may fill where most are alive.
-const ROWS_REGISTERS: u32 = 32;
+/// Registers, of 32 bits, that the rows of the items that go side by side may fill where most are alive, of 64 that a
+/// thread has.
+pub(super) const ROWS_REGISTERS: u32 = 32;
 /// Those and what is loaded at the beginning of a body.
 const REGISTERS: u32 = 44;
 /// Words of a body at most that several items go through side by side, all copies counted.
 const WORDS: usize = 1024;
+/// The share of `of` 64 registers that a thread of the module has. A loop that is shared out has its items side by side
+/// as the interpreter has them, whatever that takes.
+fn registers_of(layout: &Layout, id: usize, of: u32) -> u32 {
+    match layout.kernels[id].neighbors {
+        0 => of * layout.shape.registers().min(64) / 64,
+        _ => of,
+    }
+}
+
 /// Items of a lane that go through a body side by side, of the `most` that it has: as many as registers hold. The
 /// others follow in turns of a loop.
-pub(super) fn together(kernel: &Kernel, most: u32) -> u32 {
+pub(super) fn together((program, layout): (&Program, &Layout), id: usize, most: u32) -> u32 {
+    let registers = registers_of(layout, id, ROWS_REGISTERS);
+    fit(&program.kernels[id], most, registers)
+}
+
+/// The same with so many registers for their rows.
+pub(super) fn fit(kernel: &Kernel, most: u32, registers: u32) -> u32 {
     let alive = most_alive(kernel);
-    let fits = |&n: &u32| {
-        n <= most && n * alive <= ROWS_REGISTERS && n as usize * kernel.code.len() <= WORDS
-    };
+    let fits =
+        |&n: &u32| n <= most && n * alive <= registers && n as usize * kernel.code.len() <= WORDS;
     [4, 2].into_iter().find(fits).unwrap_or(1)
 }
 
@@ -216,19 +231,14 @@ fn wide(kernel: &Kernel, fields: &[(u8, bool)]) -> Rows {
     pairs.iter().filter(|&row| !apart(row)).collect()
 }
 
-/// The rows that the operator fills: number, and whether it is a pair.
-fn item_rows(program: &Program, kernel: &Kernel, id: usize) -> Vec<(u8, bool)> {
-    let fields = program.waves.get(id).map(|w| w.domain.fields(program));
-    let fields = fields.unwrap_or_default().iter().zip(kernel.item.fields);
-    let fields = fields.filter_map(|(scalar, row)| Some((row?, scalar.rows() == 2)));
-    let numbers = [kernel.item.index, kernel.item.src, kernel.item.dst];
-    let numbers = numbers.into_iter().flatten().map(|row| (row, false));
-    numbers.chain(fields).collect()
-}
-
 /// What the words of a body ask of tables, innermost loops first, as far as registers allow: it is loaded at the
 /// body's beginning, the rest where it is used.
-pub(super) fn hoisted(kernel: &Kernel, together: u32) -> BTreeSet<Fact> {
+pub(super) fn hoisted(
+    (program, layout): (&Program, &Layout),
+    id: usize,
+    together: u32,
+) -> BTreeSet<Fact> {
+    let (kernel, most) = (&program.kernels[id], registers_of(layout, id, REGISTERS));
     let blocks = blocks(&kernel.code);
     let loops = |pc: usize| {
         let around = blocks.iter().filter(|b| b.kind == BlockKind::Loop);
@@ -246,7 +256,7 @@ pub(super) fn hoisted(kernel: &Kernel, together: u32) -> BTreeSet<Fact> {
     let mut registers = together * most_alive(kernel);
     let fits = |fact: &Fact| {
         registers += 1 + u32::from(fact.is_address());
-        registers <= REGISTERS
+        registers <= most
     };
     let facts = wanted.into_iter().map(|(.., fact)| fact);
     facts.take_while(fits).collect()
@@ -273,7 +283,7 @@ impl<'a> Body<'a> {
         from: Items,
     ) -> Body<'a> {
         let kernel = &program.kernels[id];
-        let together = together(kernel, items);
+        let together = together((program, layout), id, items);
         let items = match from {
             Items::Tile => items,
             Items::Numbers => together,
@@ -287,7 +297,7 @@ impl<'a> Body<'a> {
             }
         }
         let code = &kernel.code;
-        let wide = wide(kernel, &item_rows(program, kernel, id));
+        let wide = wide(kernel, &item_rows_of(program, id).collect::<Vec<_>>());
         Body {
             from,
             program,
@@ -308,7 +318,7 @@ impl<'a> Body<'a> {
             live: live_in(code),
             wide,
             arrays: arrays(code),
-            facts: hoisted(kernel, together),
+            facts: hoisted((program, layout), id, together),
             uniforms,
             blocks: blocks(code),
             open: Vec::new(),
@@ -539,7 +549,7 @@ impl<'a> Body<'a> {
     }
 
     fn item_rows(&self) -> Vec<(u8, bool)> {
-        item_rows(self.program, self.kernel, self.id)
+        item_rows_of(self.program, self.id).collect()
     }
 
     /// What of an item the operator put in a row, or in two.
@@ -918,14 +928,16 @@ impl<'a> Body<'a> {
                     return call(self, &bits, &none, &value, len);
                 }
                 // The row's place in shared memory is the item's own.
+                let mut row = u32::from(byte);
                 if !self.arrays.has(byte) {
+                    row = self.layout.fault_row(self.id, byte);
                     for j in 0..self.together {
-                        let (value, at) = (self.get32(byte, j), self.row_place(byte, j));
+                        let (value, at) = (self.get32(byte, j), row * self.row_bytes() + j * 4);
                         self.put(format!("st.shared.b32 [%at+{at}], {value}"));
                     }
                 }
                 let at = self.word();
-                let row = u32::from(byte) * self.row_bytes();
+                let row = row * self.row_bytes();
                 self.put(format!("add.s32 {at}, %regs, {row}"));
                 call(self, &bits, &at, "0", len);
             }

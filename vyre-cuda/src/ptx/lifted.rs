@@ -12,10 +12,11 @@
 use super::blocks::written_in;
 use super::body::Body;
 use crate::abi;
-use crate::image::Layout;
+use crate::image::{Form, Layout};
 use std::mem::offset_of;
 use vyre_core::vir0::flow::op;
 use vyre_core::vir0::isa::Op;
+use vyre_core::vir0::module::Kernel;
 
 /// Bits of the word: its own flag of a gather, above the row and the pc.
 const GATHER: u32 = 1 << 25;
@@ -24,7 +25,7 @@ const VAST: u32 = 1 << 24;
 
 /// A neighbour loop, as the layout has it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lifted {
+pub(crate) struct Lifted {
     /// Pc of its `loop`.
     pub(super) at: usize,
     pub(super) total: u8,
@@ -49,12 +50,41 @@ pub(super) struct Turn {
 
 /// The loop of a kernel that is shared out.
 pub(super) fn find(layout: &Layout, kernel: usize) -> Option<Lifted> {
-    let code = &layout.forms[kernel].words;
-    let own = &code[..layout.kernels[kernel].words as usize];
-    let at = own
+    of_form(&layout.forms[kernel])
+}
+
+/// The rows in shared memory of the loop of a kernel that is shared out, with so many items a lane. What is kept in a row
+/// of 512 bytes takes two of the smaller ones.
+pub(crate) fn kept_rows(form: &Form, items: u32) -> Option<Vec<u8>> {
+    let Lifted {
+        total,
+        edge,
+        end,
+        fresh,
+        is_gather,
+        ..
+    } = of_form(form)?;
+    Some(match (is_gather, items) {
+        (true, 4) => vec![total, edge, fresh + 1],
+        (true, 2) => vec![total, edge, fresh + 1, fresh + 2],
+        _ => vec![total, edge, end, fresh, fresh + 1, fresh + 2],
+    })
+}
+
+/// Whether all items of a lane go through a kernel side by side whose loop is shared out.
+pub(crate) fn is_side_by_side(kernel: &Kernel, items: u32) -> bool {
+    super::body::fit(kernel, items, super::body::ROWS_REGISTERS) == items
+}
+
+fn of_form(form: &Form) -> Option<Lifted> {
+    if form.neighbors == 0 {
+        return None;
+    }
+    let code = &form.words;
+    let at = code
         .iter()
         .position(|w| u32::from(w.op) == abi::OP_NEIGHBORS)?;
-    let word = own[at];
+    let word = code[at];
     let body = word.imm & 0xffff;
     let merge = code[body as usize - 1].imm;
     let fresh = (word.imm >> 16) as u8;
@@ -77,15 +107,20 @@ impl Body<'_> {
     }
 
     fn row_at(&mut self, from: &str, row: u8) -> String {
-        let (at, skip) = (self.word(), u32::from(row) * self.row_bytes());
+        let (at, skip) = (self.word(), self.lift_place(row, 0));
         self.put(format!("add.s32 {at}, {from}, {skip}"));
         at
+    }
+
+    /// The place of one of the loop's rows in shared memory, less `%at`.
+    fn lift_place(&self, row: u8, j: u32) -> u32 {
+        self.row_place(self.layout.lift_row(self.id, row), j)
     }
 
     /// Puts what the items have in a row of shared memory.
     fn store_row(&mut self, row: u8, values: &[String]) {
         for (j, value) in (0u32..).zip(values) {
-            let at = self.row_place(row, j);
+            let at = self.lift_place(row, j);
             self.put(format!("st.shared.b32 [%at+{at}], {value}"));
         }
     }
@@ -100,7 +135,7 @@ impl Body<'_> {
         self.put(format!("@!%part bra.uni {whole}"));
         for row in [lift.total, lift.edge, lift.end] {
             let to: Vec<String> = (0..self.together).map(|j| format!("%w{row}_{j}")).collect();
-            self.load_row(row, &to);
+            self.load_row(self.layout.lift_row(self.id, row), &to);
         }
         self.put(format!("bra.uni $P{}", self.id));
         self.label(&whole);
@@ -174,7 +209,7 @@ impl Body<'_> {
         // What is not done is left to the plain loop.
         let (less, behind) = (self.predicate(), self.behind_lifted());
         for (j, total) in (0u32..).zip(&totals) {
-            let at = self.row_place(lift.total, j);
+            let at = self.lift_place(lift.total, j);
             self.put(format!("ld.shared.b32 {total}, [%at+{at}]"));
         }
         self.put(format!("setp.ge.u32 {less}, {done}, {total}"));
@@ -260,7 +295,7 @@ impl Body<'_> {
             self.put(format!("sub.s32 {edge}, {}, {}", ends[j], degrees[j]));
             let (total, at) = (
                 format!("%w{}_{j}", lift.total),
-                self.row_place(lift.total, j as u32),
+                self.lift_place(lift.total, j as u32),
             );
             self.put(format!("ld.shared.b32 {total}, [%at+{at}]"));
         }

@@ -1,10 +1,10 @@
 //! Loops whose turns can go in any order ([`find`]), shared out among the warp's lanes where an item has many: a hub's
 //! neighbours do not keep 31 lanes waiting.
 //!
-//! Before such a loop, items with many turns, for so many lanes as there are, are taken one after the other. All lanes get what the item's
-//! lane has in the rows that the loop reads; then each lane takes every 32nd turn, with cells of its own, which begin
-//! with what changes nothing. Afterwards the cells are taken together and the item's lane goes on with the result. All
-//! other items, and whatever is left, go through the loop as it stands.
+//! Before such a loop, items whose turns are many, measured by the lanes that have an item, are taken one by one. All
+//! lanes get what the item's lane has in the rows that the loop reads; then each lane takes every 32nd turn, with cells
+//! of its own, which begin with what changes nothing. Afterwards the cells are taken together and the item's lane goes on
+//! with the result. All other items, and whatever is left, go through the loop as it stands.
 //!
 //! Where a turn faults, or leaves the loop, what this group of 32 turns did to cells is forgotten, and the loop as it
 //! stands goes on with the group's first turn: it finds the turn that faults or leaves first. Nothing was done to memory
@@ -21,8 +21,8 @@ use vyre_core::vir0::flow::{Block, Rows, defs, effect, rows_of, uses, writes};
 use vyre_core::vir0::isa::{Effect, IMM, Op, Slot, UNIFORM_BASE, Word};
 use vyre_core::vir0::module::{BufferId, Kernel, Program, Resource};
 
-/// Turns of an item from which on the warp takes them together, at least. It takes as many turns for each item as lanes
-/// that would go through the loop side by side, twice: where few lanes have an item, also short loops are shared out.
+/// The warp never takes an item's turns together where there are fewer. Otherwise it does from twice as many turns on as
+/// lanes would go through the loop side by side: the fewer lanes have an item, the shorter the loops that pay.
 const FEWEST: u32 = 16;
 
 /// The loop that is being shared out.
@@ -74,13 +74,11 @@ fn is_noticed(code: &[Word], (cell, how): &(Cell, Combine)) -> bool {
 /// Whether no word takes a pair of rows apart.
 fn stays_pair(code: &[Word], row: u8) -> bool {
     let all = code.iter().flat_map(operands);
-    let touching = all.filter(|&(slot, byte)| {
+    let mut touching = all.filter(|&(slot, byte)| {
         let rows = rows_of(slot, byte);
         rows.has(row) || rows.has(row + 1)
     });
-    touching
-        .into_iter()
-        .all(|(slot, byte)| is_wide(slot) && byte == row)
+    touching.all(|(slot, byte)| is_wide(slot) && byte == row)
 }
 
 /// A cell's registers.

@@ -40,6 +40,7 @@ fn frontier() -> Frontier {
         capacity: Extent::Nodes,
         unique: false,
         owner: None,
+        reset: None,
     }
 }
 
@@ -446,6 +447,7 @@ fn ptxas_takes_every_body() {
             functions: String::new(),
             known: None,
             left_out: vec![],
+            shape: None,
         };
         let text = splice(&text, &changes).expect("the module has these functions");
         let (said, code) = assemble(&ptxas, name, &text);
@@ -485,13 +487,13 @@ fn modules_have_few_lines() {
         (lives(), 9_000),
     ];
     for (program, most) in passes {
-        let text = crate::compiled::pass_ptx(&program, 4.0).expect("it fits");
+        let text = crate::compiled::pass_ptx(&program, 4.0, None).expect("it fits");
         let lines = text.lines().count();
         let name = &program.waves[0].name;
         assert!(lines <= most, "{name}: {lines} lines");
         assert_eq!(
             text,
-            crate::compiled::pass_ptx(&program, 4.0).expect("it fits")
+            crate::compiled::pass_ptx(&program, 4.0, None).expect("it fits")
         );
     }
 }
@@ -500,7 +502,7 @@ fn modules_have_few_lines() {
 #[test]
 fn ptxas_takes_the_module_of_a_search() {
     let Some(ptxas) = ptxas() else { return };
-    let text = crate::compiled::pass_ptx(&search(), 4.0).expect("it fits");
+    let text = crate::compiled::pass_ptx(&search(), 4.0, None).expect("it fits");
     let start = std::time::Instant::now();
     let (said, code) = assemble(&ptxas, "module", &text);
     let (lines, took) = (text.lines().count(), start.elapsed());

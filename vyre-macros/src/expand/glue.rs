@@ -1,7 +1,7 @@
 //! The implementation of `Pass`, and what it hands the runtime: columns, uniforms, and the functions that sweep.
 
 use super::*;
-use vyre_core::vir0::module::Bound;
+use vyre_core::vir0::module::{Bound, ConstantId, ScalarId, Width};
 
 impl Expansion<'_> {
     /// The hidden `Pass`, and its glue: beside the module of a kernel, where a function's body may be around both.
@@ -227,6 +227,21 @@ impl Expansion<'_> {
                     };
                     columns.push(self.slice(b.0, value));
                 }
+                (
+                    Slot::RowsOf {
+                        offsets,
+                        values,
+                        count,
+                    },
+                    _,
+                ) => {
+                    columns.push(self.slice(offsets.0, quote! { topology.#name.offsets() }));
+                    columns.push(self.slice(values.0, quote! { topology.#name.values() }));
+                    let id = count.0;
+                    scalars.push(quote! {
+                        (#private::ScalarId(#id), topology.#name.values().len() as ::core::primitive::u64)
+                    });
+                }
                 (Slot::Scalar(s), FieldKind::Scalar(scalar, Given::Session)) => {
                     let (id, ty) = (s.0, scalar_type(*scalar));
                     let bits = quote! { <#ty as #private::ScalarType>::to_bits64(topology.#name) };
@@ -331,6 +346,7 @@ impl Expansion<'_> {
                         inputs.push(self.slice(b.0, value));
                     }
                 }
+                Slot::RowsOf { .. } => scalars.push(quote! { 0 }),
                 Slot::Csr(_)
                 | Slot::Rows(..)
                 | Slot::Frontier(_)
@@ -381,7 +397,11 @@ impl Expansion<'_> {
                         || quote! { results.exchange_list(#private::ListId(#id), &mut out.#name); },
                     )
                 }
-                Slot::Csr(_) | Slot::Frontier(_) | Slot::Scalar(_) | Slot::Broken => None,
+                Slot::Csr(_)
+                | Slot::RowsOf { .. }
+                | Slot::Frontier(_)
+                | Slot::Scalar(_)
+                | Slot::Broken => None,
             }
         });
         quote! {
@@ -422,6 +442,17 @@ fn sweep_glue(
                 swept = of.and_then(|slot| fields.item_type(slot));
             }
             ParamKind::Edge => *args.last_mut().expect("just pushed") = quote! { lane.edge() },
+            ParamKind::Cell { width, height } => {
+                let [width, height] = [width, height].map(|side| match side {
+                    Width::Fixed(n) => quote! { #n },
+                    Width::Scalar(ScalarId(id)) => {
+                        quote! { cx.scalar::<::core::primitive::u32>(#id) }
+                    }
+                    Width::Constant(ConstantId(id)) => quote! { cx.constant(#id) },
+                });
+                lets.push(quote! { let #p = (#width, #height); });
+                *args.last_mut().expect("just pushed") = quote! { lane.cell(#p) };
+            }
             ParamKind::Round => lets.push(quote! { let #p = cx.round(); }),
             ParamKind::OuterRound(of) => {
                 let id = of.0;
@@ -455,6 +486,19 @@ fn sweep_glue(
                     quote! { cx.own_row(#id) }
                 });
             }
+            ParamKind::OwnValues {
+                offsets,
+                values,
+                scalar,
+                mutable,
+            } => {
+                let (offsets, values, ty) = (offsets.0, values.0, scalar_type(scalar));
+                column(if mutable {
+                    quote! { cx.own_values_mut::<#ty>(#offsets, #values) }
+                } else {
+                    quote! { cx.own_values::<#ty>(#offsets, #values) }
+                });
+            }
             ParamKind::Buf { buffer, scalar } => {
                 let (id, ty) = (buffer.0, scalar_type(scalar));
                 lets.push(quote! { let #p = cx.read::<#ty>(#id); let #p = #p.view(); });
@@ -462,6 +506,18 @@ fn sweep_glue(
             ParamKind::AtomicBuf { buffer, scalar } => {
                 let (id, ty) = (buffer.0, scalar_type(scalar));
                 lets.push(quote! { let #p = cx.atomic::<#ty>(#id); let #p = #p.view(); });
+            }
+            ParamKind::Rows {
+                offsets,
+                values,
+                scalar,
+            } => {
+                let (offsets, values, ty) = (offsets.0, values.0, scalar_type(scalar));
+                lets.push(quote! {
+                    let #p = cx.rows::<#ty>(#offsets, #values);
+                    let #p = #p.view();
+                    let #p = &*#p;
+                });
             }
             ParamKind::Bits { buffer, .. } => {
                 let id = buffer.0;

@@ -11,15 +11,15 @@ mod rows;
 mod ty;
 
 use super::hir::{
-    Arm, Block, CsrCall, Expr, Function, Handle, ItemField, Kind, LoopId, Origin, Param, Pat,
-    Place, Projection, Role, Source, Stmt, Test, Var, VarId,
+    Arm, Block, CellField, CsrCall, Expr, Function, Handle, ItemField, Kind, LoopId, Origin, Param,
+    Pat, Place, Projection, Role, Source, Stmt, Test, Var, VarId,
 };
 use super::methods::{self, As, Code, On};
 use super::param::{self, HandleTy, Meaning, ParamKind};
 use super::record::{Part, Record, RecordStruct, Shape, derives};
 use super::refuse;
 use super::scope::{At, Env, Helpers, Resolved};
-use super::types::{self, Struct, StructDef, Ty, Unifier};
+use super::types::{self, RowOf, Struct, StructDef, Ty, Unifier};
 use crate::calls::Scan;
 use crate::names;
 use crate::report::{Report, did_you_mean};

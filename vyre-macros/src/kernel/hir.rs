@@ -3,7 +3,7 @@
 use super::methods::Code;
 use super::param::HandleTy;
 use super::param::ParamKind;
-use super::types::{Ty, Unifier};
+use super::types::{RowOf, Ty, Unifier};
 use crate::tables::ModuleTables;
 use proc_macro2::{Span, TokenStream};
 use std::rc::Rc;
@@ -19,6 +19,14 @@ pub(crate) enum ItemField {
     Src,
     /// Destination of an edge.
     Dst,
+}
+
+/// Which number of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CellField {
+    X,
+    Y,
+    Index,
 }
 
 /// A local variable of a function: index into [`Function::vars`].
@@ -149,6 +157,8 @@ pub(super) enum Place {
     Var(VarId, Vec<Projection>),
     /// The item's own element.
     Own(Handle),
+    /// A value of the item's own row, with the place that a fault points to.
+    InRow(Handle, Box<Expr>, Span),
 }
 
 /// What a `for` runs over.
@@ -168,11 +178,11 @@ pub(super) enum Source {
         of: Box<Expr>,
         site: Span,
     },
-    /// `g.neighbors(v)` or, with `edges`, `g.edges(v)`.
-    Adjacent {
-        graph: Handle,
+    /// `g.neighbors(v)`, `g.edges(v)` or `text.row(v)`.
+    Row {
+        from: Handle,
         of: Box<Expr>,
-        edges: bool,
+        what: RowOf,
         site: Span,
     },
 }
@@ -229,6 +239,10 @@ pub(super) enum Kind {
     Handle(Handle),
     /// `e.dst` of an edge handle.
     EdgeField(Handle, ItemField),
+    /// `c.x`, `c.y` or `c.index` of a cell.
+    CellField(Handle, CellField),
+    /// `c.at(dx, dy)`
+    CellAt(Handle, Box<[Expr; 2]>, Span),
     /// The item's own element.
     Own(Handle),
     Load {
@@ -267,6 +281,16 @@ pub(super) enum Kind {
         of: Box<Expr>,
         site: Span,
     },
+    /// `text.row(v)`: where the row begins and ends among the values.
+    RowOf {
+        rows: Handle,
+        of: Box<Expr>,
+        site: Span,
+    },
+    /// The item's own row of values.
+    OwnValues(Handle),
+    /// `text.len()`
+    RowCount(Handle),
     RowLen(Box<Expr>),
     /// `row.at(k)`
     RowAt(Box<Expr>, Box<Expr>, Span),

@@ -5,6 +5,7 @@
 //! block, an `if`, an inlined call) puts them out first, and the operands before it are moved to locals ahead of those
 //! statements unless nothing can tell the difference ([`Lowerer::operands`]).
 
+mod cell;
 mod flow;
 mod loops;
 mod matching;
@@ -15,12 +16,12 @@ mod tree;
 mod value;
 
 use super::hir::{
-    Arm, CsrCall, Expr, Function, Handle, ItemField, Kind, LoopId, Origin, Param, Pat, Place,
-    Projection, Role, Source, Stmt, Test, VarId,
+    Arm, CellField, CsrCall, Expr, Function, Handle, ItemField, Kind, LoopId, Origin, Param, Pat,
+    Place, Projection, Role, Source, Stmt, Test, VarId,
 };
 use super::methods::Code;
 use super::param::ParamKind;
-use super::types::{Ty, is_float, is_int, is_signed};
+use super::types::{RowOf, Ty, is_float, is_int, is_signed};
 use crate::report::Report;
 use crate::tables::{Home, Tables, entry};
 use proc_macro2::{Span, TokenStream};
@@ -55,6 +56,8 @@ pub(super) fn body(f: &Function, tables: &mut Tables, report: &mut Report) -> Op
         locals: Vec::new(),
         arrays: Vec::new(),
         item: ItemLocals::default(),
+        cell: cell::CellLocals::default(),
+        own_rows: Vec::new(),
         out: Vec::new(),
         frames: Vec::new(),
         loops: 0,
@@ -89,6 +92,8 @@ pub(super) fn body(f: &Function, tables: &mut Tables, report: &mut Report) -> Op
         }
     };
     let (block, fault) = (std::mem::take(&mut l.out), l.fault.take());
+    let block = l.with_cell(block);
+    let block = l.with_own_rows(block);
     let (locals, arrays) = (std::mem::take(&mut l.locals), std::mem::take(&mut l.arrays));
     let item = l.item;
     match fault {
@@ -123,6 +128,8 @@ pub(super) fn alone(f: &Function, tables: &mut Tables) {
         locals: Vec::new(),
         arrays: Vec::new(),
         item: ItemLocals::default(),
+        cell: cell::CellLocals::default(),
+        own_rows: Vec::new(),
         out: Vec::new(),
         frames: Vec::new(),
         loops: 0,
@@ -180,6 +187,8 @@ struct Lowerer<'a, 'f> {
     locals: Vec<Scalar>,
     arrays: Vec<ir::Array>,
     item: ItemLocals,
+    cell: cell::CellLocals,
+    own_rows: Vec<memory::OwnRow>,
     out: ir::Block,
     frames: Vec<Frame<'f>>,
     loops: u32,
@@ -350,6 +359,10 @@ impl<'f> Lowerer<'_, 'f> {
                 | ParamKind::AtomicBuf { buffer, scalar }
                 | ParamKind::Own { buffer, scalar, .. },
             ) => (buffer, scalar),
+            Some(
+                ParamKind::Rows { values, scalar, .. }
+                | ParamKind::OwnValues { values, scalar, .. },
+            ) => (values, scalar),
             // All of its buffers have one length.
             Some(ParamKind::Records { first, .. }) => (first, Scalar::U32),
             _ => {

@@ -15,9 +15,9 @@ use vyre_core::vir0::module::{
 use vyre_core::vir0::scalar::Scalar;
 
 /// The words of the kernel language, which the prelude brings: types of parameters, and of fields of `Data`.
-pub(crate) const WORDS: [&str; 20] = [
-    "And", "Append", "Atomic", "Bits", "Buf", "Count", "Csr", "Edge", "Frontier", "Index", "List",
-    "Max", "Min", "Node", "Or", "Push", "Records", "Reduce", "Round", "Sum",
+pub(crate) const WORDS: [&str; 23] = [
+    "And", "Append", "Atomic", "Bits", "Buf", "Cell", "Count", "Csr", "Edge", "Frontier", "Index",
+    "List", "Max", "Min", "Node", "Or", "Push", "Records", "Reduce", "Round", "Row", "Rows", "Sum",
 ];
 
 /// What a parameter of a wave is, or a name in an `until` condition.
@@ -27,6 +27,8 @@ pub(crate) enum ParamKind {
     Index,
     /// `e: Edge`: the item, with the fields `src`, `dst`, `index`.
     Edge,
+    /// `c: Cell`: the item of a grid with these sides, with the fields `x`, `y`, `index`.
+    Cell { width: Width, height: Width },
     /// The item of a list, or of a frontier whose items are not nodes.
     Record,
     /// `round: Round`, or the name of the innermost fixpoint.
@@ -45,6 +47,13 @@ pub(crate) enum ParamKind {
     },
     /// `row: &[T; K]`, `row: &mut [T; K]`: the item's own `K` elements.
     OwnRow { buffer: BufferId, mutable: bool },
+    /// `row: &Row<T>`, `row: &mut Row<T>`: the item's own row of values, of differing length.
+    OwnValues {
+        offsets: BufferId,
+        values: BufferId,
+        scalar: Scalar,
+        mutable: bool,
+    },
     /// `p: &T`, `p: &mut T` of a struct: the item's own element, its scalars in consecutive buffers.
     OwnRecord {
         first: BufferId,
@@ -57,6 +66,12 @@ pub(crate) enum ParamKind {
     AtomicBuf { buffer: BufferId, scalar: Scalar },
     /// `ps: &Records<T>`, its scalars in consecutive buffers.
     Records { first: BufferId, count: u16 },
+    /// `text: &Rows<T>`.
+    Rows {
+        offsets: BufferId,
+        values: BufferId,
+        scalar: Scalar,
+    },
     /// `rows: &Bits`.
     Bits { buffer: BufferId, width: Width },
     /// `g: &Csr`.
@@ -90,6 +105,7 @@ impl ParamKind {
         match self {
             ParamKind::Index
             | ParamKind::Edge
+            | ParamKind::Cell { .. }
             | ParamKind::Record
             | ParamKind::Round
             | ParamKind::OuterRound(_)
@@ -102,6 +118,10 @@ impl ParamKind {
             ParamKind::OwnRecord { first, count, .. } | ParamKind::Records { first, count } => {
                 buffers(first, count)
             }
+            ParamKind::Rows { offsets, .. } => buffers(offsets, 2),
+            ParamKind::OwnValues {
+                offsets, values, ..
+            } => buffers(offsets, 1) || buffers(values, 1),
             ParamKind::Csr(t) => resource == Resource::Topology(t),
             ParamKind::Push(f) | ParamKind::PushItems(f) | ParamKind::Frontier(f) => {
                 resource == Resource::Frontier(f)
@@ -122,11 +142,16 @@ impl ParamKind {
             ParamKind::Scalar(id, scalar) => Meaning::Uniform(Uniform::Scalar(id), scalar),
             ParamKind::Reduced(id, scalar) => Meaning::Uniform(Uniform::Reduction(id), scalar),
             ParamKind::Edge => Meaning::Handle(HandleTy::Edge),
+            ParamKind::Cell { .. } => Meaning::Handle(HandleTy::Cell),
             ParamKind::Own {
                 scalar, mutable, ..
             } => Meaning::Handle(HandleTy::Own { scalar, mutable }),
             ParamKind::Buf { scalar, .. } => Meaning::Handle(HandleTy::Buf(scalar)),
             ParamKind::AtomicBuf { scalar, .. } => Meaning::Handle(HandleTy::AtomicBuf(scalar)),
+            ParamKind::OwnValues {
+                scalar, mutable, ..
+            } => Meaning::Handle(HandleTy::OwnValues { scalar, mutable }),
+            ParamKind::Rows { scalar, .. } => Meaning::Handle(HandleTy::Rows(scalar)),
             ParamKind::Bits { .. } => Meaning::Handle(HandleTy::Bits),
             ParamKind::Csr(_) => Meaning::Handle(HandleTy::Csr),
             ParamKind::Push(_) => Meaning::Handle(HandleTy::Push),
@@ -152,6 +177,10 @@ impl ParamKind {
         let buffer = BufferId(0);
         match of {
             HandleTy::Edge => ParamKind::Edge,
+            HandleTy::Cell => ParamKind::Cell {
+                width: Width::Fixed(1),
+                height: Width::Fixed(1),
+            },
             HandleTy::Own { scalar, mutable } => ParamKind::Own {
                 buffer,
                 scalar,
@@ -168,6 +197,17 @@ impl ParamKind {
             HandleTy::Records(_) => ParamKind::Records {
                 first: buffer,
                 count: 1,
+            },
+            HandleTy::OwnValues { scalar, mutable } => ParamKind::OwnValues {
+                offsets: buffer,
+                values: buffer,
+                scalar,
+                mutable,
+            },
+            HandleTy::Rows(scalar) => ParamKind::Rows {
+                offsets: buffer,
+                values: buffer,
+                scalar,
             },
             HandleTy::Bits => ParamKind::Bits {
                 buffer,
@@ -189,6 +229,7 @@ impl ParamKind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum HandleTy {
     Edge,
+    Cell,
     Own {
         scalar: Scalar,
         mutable: bool,
@@ -203,6 +244,13 @@ pub(super) enum HandleTy {
     PushItems(usize),
     Append(usize),
     Records(usize),
+    /// Rows of differing lengths.
+    Rows(Scalar),
+    /// The item's own one.
+    OwnValues {
+        scalar: Scalar,
+        mutable: bool,
+    },
     Bits,
     Reduce {
         op: ReduceOp,
@@ -217,6 +265,7 @@ impl fmt::Display for HandleTy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             HandleTy::Edge => write!(f, "Edge"),
+            HandleTy::Cell => write!(f, "Cell"),
             HandleTy::Own {
                 scalar,
                 mutable: false,
@@ -233,6 +282,15 @@ impl fmt::Display for HandleTy {
             HandleTy::PushItems(_) => write!(f, "&Push<_>"),
             HandleTy::Append(_) => write!(f, "&Append<_>"),
             HandleTy::Records(_) => write!(f, "&Records<_>"),
+            HandleTy::Rows(s) => write!(f, "&Rows<{}>", s.name()),
+            HandleTy::OwnValues {
+                scalar,
+                mutable: false,
+            } => write!(f, "&Row<{}>", scalar.name()),
+            HandleTy::OwnValues {
+                scalar,
+                mutable: true,
+            } => write!(f, "&mut Row<{}>", scalar.name()),
             HandleTy::Bits => write!(f, "&Bits"),
             HandleTy::Reduce { count: true, .. } => write!(f, "&Reduce<Count>"),
             HandleTy::Reduce { op, scalar, .. } => write!(f, "&Reduce<{op:?}<{}>>", scalar.name()),
@@ -266,6 +324,7 @@ pub(crate) enum Written {
     Index,
     Round,
     Edge,
+    Cell,
     Value(Scalar),
     Ref(Scalar),
     RefMut(Scalar),
@@ -277,6 +336,10 @@ pub(crate) enum Written {
     Push,
     /// `&Push<T>`
     PushItems,
+    /// `&Rows<T>`
+    Rows(Scalar),
+    /// `&Row<T>`, or with the flag `&mut Row<T>`.
+    Values(Scalar, bool),
     Bits,
     Append,
     /// `&Records<T>`
@@ -290,6 +353,7 @@ impl Written {
     pub(super) fn handle(self) -> Option<HandleTy> {
         match self {
             Written::Edge => Some(HandleTy::Edge),
+            Written::Cell => Some(HandleTy::Cell),
             Written::Ref(scalar) => Some(HandleTy::Own {
                 scalar,
                 mutable: false,
@@ -302,6 +366,7 @@ impl Written {
             Written::AtomicBuf(scalar) => Some(HandleTy::AtomicBuf(scalar)),
             Written::Csr => Some(HandleTy::Csr),
             Written::Push => Some(HandleTy::Push),
+            Written::Rows(scalar) => Some(HandleTy::Rows(scalar)),
             Written::Bits => Some(HandleTy::Bits),
             Written::Reduce(op, scalar, count) => Some(HandleTy::Reduce { op, scalar, count }),
             Written::Node
@@ -309,6 +374,7 @@ impl Written {
             | Written::Round
             | Written::Value(_)
             | Written::Row(..)
+            | Written::Values(..)
             | Written::PushItems
             | Written::Append
             | Written::Records
@@ -326,14 +392,17 @@ impl Written {
             | Written::Index
             | Written::Round
             | Written::Edge
+            | Written::Cell
             | Written::Value(_)
             | Written::Ref(_)
             | Written::RefMut(_)
             | Written::Row(..)
+            | Written::Values(..)
             | Written::Buf(_)
             | Written::AtomicBuf(_)
             | Written::Csr
             | Written::Push
+            | Written::Rows(_)
             | Written::Bits
             | Written::Reduce(..)
             | Written::Other => None,
@@ -359,6 +428,7 @@ pub(crate) fn written(ty: &Type) -> Written {
             Some("Index") => Written::Index,
             Some("Round") => Written::Round,
             Some("Edge") => Written::Edge,
+            Some("Cell") => Written::Cell,
             _ => scalar_of(ty).map_or(Written::Other, Written::Value),
         },
         Type::Reference(r) => {
@@ -373,6 +443,11 @@ pub(crate) fn written(ty: &Type) -> Written {
             if let Type::Array(a) = &*r.elem {
                 let row = |scalar| Written::Row(scalar, mutable);
                 return scalar_of(&a.elem).map_or(Written::Other, row);
+            }
+            if let Some(value) = item_of(&r.elem, "Row")
+                && let Some(scalar) = scalar_of(value)
+            {
+                return Written::Values(scalar, mutable);
             }
             if mutable {
                 return Written::Other;
@@ -409,6 +484,7 @@ fn behind_reference(ty: &Type) -> Written {
                 }
                 _ => Written::Other,
             },
+            ("Rows", Some(scalar)) => Written::Rows(scalar),
             ("Append", _) => Written::Append,
             ("Records", _) => Written::Records,
             ("Push", _) if type_word(arg).as_deref() == Some("Node") => Written::Push,

@@ -56,8 +56,8 @@ pub(super) enum Ty {
     /// Reported already; agrees with everything.
     Error,
     Handle(HandleTy),
-    /// A node's row in a graph: of its edges, or of their targets.
-    Row(Handle, bool),
+    /// A row: where it begins and ends among all of them.
+    Row(Handle, RowOf),
 }
 
 impl Ty {
@@ -100,6 +100,27 @@ impl Ty {
             Ty::Struct(s) => s.0.fields.iter().find_map(|(_, t)| t.find_inside(f)),
             _ => None,
         })
+    }
+}
+
+/// What is in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RowOf {
+    /// A node's edges in a graph.
+    Edges,
+    /// Where these lead.
+    Neighbors,
+    /// Values of a topology.
+    Values(Scalar),
+}
+
+impl RowOf {
+    /// The type of what is in it.
+    pub(super) fn item(self) -> Ty {
+        match self {
+            RowOf::Edges | RowOf::Neighbors => Ty::U32,
+            RowOf::Values(scalar) => Ty::Scalar(scalar),
+        }
     }
 }
 
@@ -335,8 +356,9 @@ impl Unifier {
             Ty::Never => "!".to_owned(),
             Ty::Error => "_".to_owned(),
             Ty::Handle(h) => h.to_string(),
-            Ty::Row(_, true) => "EdgesOf".to_owned(),
-            Ty::Row(_, false) => "NeighborsOf".to_owned(),
+            Ty::Row(_, RowOf::Edges) => "EdgesOf".to_owned(),
+            Ty::Row(_, RowOf::Neighbors) => "NeighborsOf".to_owned(),
+            Ty::Row(_, RowOf::Values(s)) => format!("&Row<{}>", s.name()),
         }
     }
 }

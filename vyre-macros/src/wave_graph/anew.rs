@@ -1,12 +1,14 @@
-//! What begins anew with each round (`reset = round`): whose round that is. It is the innermost fixpoint around
-//! everything that uses the field, so that nobody outside finds it emptied behind its back.
+//! What begins anew with each round, and whose round that is. Of `reset = round` it is the innermost fixpoint around
+//! everything that uses the field, so that nobody outside finds it emptied behind its back. What a graph brings that is
+//! included in a fixpoint begins anew with the rounds of that; what it left in its outputs may be read outside.
 
-use super::check::{Fields, fixpoint_of};
-use super::graph::{Field, Graph};
-use super::order::{Uses, Via, common_scope};
+use super::check::{Fields, Slot, fixpoint_of};
+use super::graph::{Field, FieldKind, Graph};
+use super::order::{Use, Uses, Via, common_scope};
 use crate::report::Report;
 use proc_macro2::Span;
-use vyre_core::vir0::module::{BufferId, Program, Resource};
+use quote::ToTokens;
+use vyre_core::vir0::module::{BufferId, Mode, Program, Resource, Role};
 
 /// A wave that uses a field.
 struct User {
@@ -24,6 +26,15 @@ pub(super) fn resolve(
     report: &mut Report,
 ) {
     for (field, slot) in fields.iter() {
+        if let Some(scope) = field.entered {
+            let anew = Entered {
+                graph,
+                uses,
+                field,
+                scope,
+            };
+            anew.resolve(slot, program, report);
+        }
         let Some(at) = field.reset else { continue };
         let buffers: Vec<BufferId> = slot.buffers().collect();
         let resources: Vec<Resource> = buffers.iter().map(|&b| Resource::Buffer(b)).collect();
@@ -50,6 +61,138 @@ pub(super) fn resolve(
         };
         for buffer in buffers {
             program.buffers[buffer.index()].reset = Some(owner);
+        }
+    }
+}
+
+/// A field that begins anew with each round of the fixpoint in which its graph is included.
+struct Entered<'a> {
+    graph: &'a Graph,
+    uses: &'a Uses,
+    field: &'a Field,
+    scope: usize,
+}
+
+impl Entered<'_> {
+    fn resolve(&self, slot: Slot, program: &mut Program, report: &mut Report) {
+        let resources: Vec<Resource> = match slot {
+            Slot::Frontier(f) => vec![Resource::Frontier(f)],
+            slot => slot.buffers().map(Resource::Buffer).collect(),
+        };
+        let is = |u: &&Use| resources.contains(&u.access.resource);
+        let waves = self.uses.waves.iter();
+        let all = waves.chain(&self.uses.scopes).flatten().filter(is);
+        // What nobody changes stays as it began.
+        if all
+            .clone()
+            .all(|u| u.access.mode == Mode::Read && slot.buffers().next().is_some())
+        {
+            return;
+        }
+        let errors = report.len();
+        self.used_outside(&resources, report);
+        self.swapped(report);
+        if report.len() > errors {
+            return;
+        }
+        for resource in resources {
+            match resource {
+                Resource::Buffer(b) => {
+                    program.buffers[b.index()].reset = fixpoint_of(self.scope);
+                }
+                Resource::Frontier(f) => {
+                    program.frontiers[f.index()].reset = fixpoint_of(self.scope);
+                }
+                Resource::Topology(_) | Resource::List(_) | Resource::Reduction(_) => {}
+            }
+        }
+    }
+
+    /// Whether a scope is in the fixpoint, or is it.
+    fn contains(&self, scope: usize) -> bool {
+        common_scope(self.graph, scope, self.scope) == self.scope
+    }
+
+    fn used_outside(&self, resources: &[Resource], report: &mut Report) {
+        let around = &self.graph.scopes[self.scope].name;
+        let output = match &self.field.kind {
+            FieldKind::Column { role, .. } => *role == Role::Output,
+            _ => false,
+        };
+        for (wave, uses) in self.graph.waves.iter().zip(&self.uses.waves) {
+            let found = uses.iter().find(|u| {
+                resources.contains(&u.access.resource) && !(output && u.access.mode == Mode::Read)
+            });
+            let Some(found) = found.filter(|_| !self.contains(wave.scope)) else {
+                continue;
+            };
+            let name = &self.field.name;
+            let (does, help) = match output {
+                true => (
+                    "changes",
+                    format!(
+                        "what `{}` changes is lost when a round begins: let it only read `{name}`, after `{around}`",
+                        wave.name()
+                    ),
+                ),
+                false => (
+                    "uses",
+                    format!(
+                        "only outputs of the last round are read outside: keep what is to outlive a round in a field of this graph, in a wave of `{around}`"
+                    ),
+                ),
+            };
+            report.error_help(
+                found.span,
+                format!(
+                    "`{}` {does} `{name}` outside of fixpoint `{around}`, with whose rounds it begins anew",
+                    wave.name(),
+                ),
+                help,
+            );
+        }
+    }
+
+    /// Two buffers that trade places begin anew together and alike, because their memory is filled, wherever each is.
+    fn swapped(&self, report: &mut Report) {
+        let name = &self.field.name;
+        let around = &self.graph.scopes[self.scope].name;
+        let alias = self.field.origin.map(|o| &self.graph.included[o].name);
+        let at = alias.map_or_else(|| name.span(), |alias| alias.span());
+        let init = |field: &Field| match &field.kind {
+            FieldKind::Column { init, .. } => {
+                init.as_ref().map(|e| e.to_token_stream().to_string())
+            }
+            _ => None,
+        };
+        for (s, scope) in self.graph.scopes.iter().enumerate() {
+            let swaps = scope.fixpoint.iter().flat_map(|f| &f.swaps);
+            for (a, b) in swaps.filter(|(a, b)| a == name || b == name) {
+                let other = if a == name { b } else { a };
+                if s == self.scope || !self.contains(s) {
+                    report.error_help(
+                        if a == name { a.span() } else { b.span() },
+                        format!("`{name}` begins anew with each round of `{around}`, so that what a swap brings into it would be lost"),
+                        "let a wave copy what is to be kept",
+                    );
+                    continue;
+                }
+                let partner = self.graph.fields.iter().find(|f| f.name == *other);
+                let Some(partner) = partner else { continue };
+                if partner.entered != Some(self.scope) {
+                    report.error_help(
+                        at,
+                        format!("`{}` swaps `{name}`, which begins anew with each round of `{around}`, and `{other}`, which does not", scope.shown()),
+                        "share both buffers, or neither",
+                    );
+                } else if name < other && init(self.field) != init(partner) {
+                    report.error_help(
+                        at,
+                        format!("`{}` swaps `{name}` and `{other}`, which begin with different values: such buffers cannot begin anew with each round of `{around}` yet", scope.shown()),
+                        "give both one `init` there, and let a wave store the other value",
+                    );
+                }
+            }
         }
     }
 }

@@ -200,6 +200,7 @@ fn keep(graph: &mut Graph, s: usize, name: &Ident) {
             docs: Vec::new(),
             kind,
             reset: None,
+            entered: None,
             host: None,
             origin: None,
         });

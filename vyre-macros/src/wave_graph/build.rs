@@ -154,27 +154,30 @@ impl Builder<'_, '_> {
             if s > 0 {
                 self.tables.begin_module();
             }
-            if let Some(origin) = scope.origin {
-                // Its parents are the included graph's: from the outermost to this one.
-                let mut helpers = included(origin);
-                let mut chain = vec![s];
-                while let Some(parent) = graph.scopes[chain[chain.len() - 1]]
-                    .parent
-                    .filter(|&p| p > 0)
-                {
-                    chain.push(parent);
+            let own;
+            let here = match scope.origin {
+                Some(origin) => {
+                    // Its parents in the included graph, from the outermost to this one.
+                    let mut inner = included(origin);
+                    let of = |s: usize| graph.scopes[s].origin.map(|o| o.graph);
+                    let around = std::iter::successors(Some(s), |&s| graph.scopes[s].parent);
+                    let around = around.take_while(|&s| of(s) == Some(origin.graph));
+                    let around: Vec<usize> = around.collect();
+                    for &s in around.iter().rev() {
+                        inner.enter(&graph.scopes[s].items);
+                    }
+                    own = inner;
+                    &own
                 }
-                for &inner in chain.iter().rev() {
-                    helpers.enter(&graph.scopes[inner].items);
+                None => {
+                    while entered.last().copied() != scope.parent {
+                        self.leave(&mut entered, &mut helpers);
+                    }
+                    entered.push(s);
+                    helpers.enter(&scope.items);
+                    &helpers
                 }
-                self.pieces(&scope.pieces, fields, &helpers, Some(origin));
-                continue;
-            }
-            while entered.last().copied() != scope.parent {
-                self.leave(&mut entered, &mut helpers);
-            }
-            entered.push(s);
-            helpers.enter(&scope.items);
+            };
             let origin = |piece: &Piece| match piece {
                 Piece::Item(_) => None,
                 Piece::Wave(w) => graph.waves[*w].origin,
@@ -183,11 +186,18 @@ impl Builder<'_, '_> {
             for piece in &scope.pieces {
                 let piece_alone = std::slice::from_ref(piece);
                 match origin(piece) {
-                    None => self.pieces(piece_alone, fields, &helpers, None),
-                    Some(Origin { graph, .. }) => {
-                        let origin = Origin { graph, scope: 0 };
+                    Some(o) if scope.origin.is_none_or(|here| here.graph != o.graph) => {
+                        let origin = Origin {
+                            graph: o.graph,
+                            scope: 0,
+                        };
                         self.pieces(piece_alone, fields, &included(origin), Some(origin));
                     }
+                    // What is written out in an included fixpoint is this graph's, and calls nothing.
+                    None if scope.origin.is_some() => {
+                        self.pieces(piece_alone, fields, here, None);
+                    }
+                    _ => self.pieces(piece_alone, fields, here, scope.origin),
                 }
             }
         }
@@ -853,7 +863,11 @@ fn condition_bindings(
             Slot::Reduction(r) => ParamKind::Reduced(r, program.reductions[r.index()].scalar),
             Slot::Scalar(s) => ParamKind::Scalar(s, program.scalars[s.index()].scalar),
             Slot::List(l) => ParamKind::List(l),
-            Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::Broken => return None,
+            Slot::Csr(_)
+            | Slot::Buffer(_)
+            | Slot::Rows(..)
+            | Slot::RowsOf { .. }
+            | Slot::Broken => return None,
         })
     };
     let rounds = rounds.into_iter().map(|(name, of)| {

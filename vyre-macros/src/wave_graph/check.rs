@@ -33,6 +33,12 @@ pub(crate) use length::{Length, length_op, operands, without_brackets};
 pub(crate) enum Slot {
     Csr(TopologyId),
     Buffer(BufferId),
+    /// Rows of differing lengths: where they begin, their values, and how many these are.
+    RowsOf {
+        offsets: BufferId,
+        values: BufferId,
+        count: ScalarId,
+    },
     /// Elements that are structs: the first of the buffers of their scalars, and how many these are.
     Rows(BufferId, u16),
     Frontier(FrontierId),
@@ -89,6 +95,7 @@ impl Slot {
         let (first, count) = match self {
             Slot::Buffer(b) => (b.0, 1),
             Slot::Rows(b, n) => (b.0, n),
+            Slot::RowsOf { offsets, .. } => (offsets.0, 2),
             _ => (0, 0),
         };
         (first..first.saturating_add(count)).map(BufferId)
@@ -119,7 +126,7 @@ impl<'g> Fields<'g> {
         let (mut csrs, mut buffers, mut frontiers, mut reductions, mut scalars) =
             (0u16, 0u16, 0u16, 0u16, 0u16);
         let mut lists = 0u16;
-        let mut rows: Vec<Vec<kernel::Part>> = Vec::new();
+        let mut records: Vec<Vec<kernel::Part>> = Vec::new();
         // What is wrong with the fields of an included graph is said there.
         let mut unseen = Report::default();
         let said_there = |field: &Field| field.origin.is_some_and(|g| !graph.included[g].whole);
@@ -136,6 +143,14 @@ impl<'g> Fields<'g> {
             };
             let slot = match field.kind {
                 FieldKind::Csr { .. } => Slot::Csr(TopologyId(next(&mut csrs))),
+                FieldKind::Column {
+                    per: Some(Per::Rows(_)),
+                    ..
+                } => Slot::RowsOf {
+                    offsets: BufferId(next(&mut buffers)),
+                    values: BufferId(next(&mut buffers)),
+                    count: ScalarId(next(&mut scalars)),
+                },
                 FieldKind::Column { item: None, .. } => Slot::Buffer(BufferId(next(&mut buffers))),
                 FieldKind::Column {
                     item: Some(ref item),
@@ -145,7 +160,7 @@ impl<'g> Fields<'g> {
                     Some(parts) => {
                         let (first, count) = (BufferId(buffers), parts.len() as u16);
                         buffers = buffers.saturating_add(count);
-                        rows.push(parts);
+                        records.push(parts);
                         Slot::Rows(first, count)
                     }
                 },
@@ -157,7 +172,7 @@ impl<'g> Fields<'g> {
             };
             this.slots.push(slot);
         }
-        let mut rows = rows.into_iter();
+        let mut records = records.into_iter();
         for (at, field) in this.fields.iter().enumerate() {
             if this.slots[at] == Slot::Broken {
                 continue;
@@ -186,7 +201,8 @@ impl<'g> Fields<'g> {
                     per,
                     init,
                 } => {
-                    let size = per.as_ref();
+                    let rows = field.rows();
+                    let size = rows.or(per.as_ref());
                     let size =
                         size.and_then(|per| this.size("per", per, field.origin, tables, report));
                     let (length, extent) = size.unwrap_or(length::BROKEN);
@@ -203,8 +219,30 @@ impl<'g> Fields<'g> {
                             );
                         }
                     }
+                    if let (Some(_), Slot::RowsOf { count, .. }) = (rows, this.slots[at]) {
+                        let extent = length::and_one((&length, extent), tables);
+                        let buffer = |suffix, scalar, extent| Buffer {
+                            name: format!("{name}{suffix}"),
+                            scalar,
+                            extent,
+                            role: Role::Topology,
+                            init: None,
+                            reset: None,
+                        };
+                        this.lengths.extend([length, Length::Scalar(count)]);
+                        program.buffers.extend([
+                            buffer(Buffer::OFFSETS, Scalar::U32, extent),
+                            buffer(Buffer::VALUES, *scalar, Extent::Scalar(count)),
+                        ]);
+                        program.scalars.push(ScalarParam {
+                            name: format!("row({name})"),
+                            scalar: Scalar::U32,
+                        });
+                        tables.leave();
+                        continue;
+                    }
                     let parts = match item {
-                        Some(_) => rows.next().unwrap_or_default(),
+                        Some(_) => records.next().unwrap_or_default(),
                         None => vec![kernel::Part {
                             path: Vec::new(),
                             scalar: *scalar,
@@ -269,6 +307,7 @@ impl<'g> Fields<'g> {
                         capacity,
                         unique: *unique,
                         owner: None,
+                        reset: None,
                     });
                     if csrs == 0 && item.is_none() {
                         this.needs_topology(&field.name, "a frontier", report);
@@ -300,11 +339,11 @@ impl<'g> Fields<'g> {
     /// Who gives a scalar.
     pub(crate) fn given(&self, id: ScalarId) -> Option<Given> {
         let mut all = self.fields.iter().zip(&self.slots);
-        let (field, _) = all.find(|(_, slot)| **slot == Slot::Scalar(id))?;
-        match field.kind {
-            FieldKind::Scalar(_, given) => Some(given),
+        all.find_map(|(field, slot)| match (*slot, &field.kind) {
+            (Slot::Scalar(s), FieldKind::Scalar(_, given)) if s == id => Some(*given),
+            (Slot::RowsOf { count, .. }, _) if count == id => Some(Given::Session),
             _ => None,
-        }
+        })
     }
 
     /// Reports structs that do not derive what they have to be: rustc would say so at each use, and at the macro.
@@ -540,6 +579,10 @@ impl<'g> Fields<'g> {
                         _ => format!("&Buf<Atomic<{t}>>"),
                     }
                 }
+                Slot::RowsOf { values, .. } => {
+                    let values = &program.buffers[values.index()];
+                    format!("&Rows<{}>", values.scalar.name())
+                }
                 Slot::Rows(..) => match &field.kind {
                     FieldKind::Column { item: Some(t), .. } => format!("&Records<{}>", show(t)),
                     _ => return None,
@@ -648,6 +691,10 @@ pub(crate) fn describe(kind: &FieldKind) -> &'static str {
             per: Some(Per::Bounds(..)),
             ..
         } => "the parts of a graph",
+        FieldKind::Column {
+            per: Some(Per::Rows(_)),
+            ..
+        } => "rows",
         FieldKind::Column { .. } => "a buffer",
         FieldKind::Frontier { .. } => "a frontier",
         FieldKind::List { .. } => "a list",

@@ -128,7 +128,9 @@ fn resources(slot: Slot) -> Vec<Resource> {
         Slot::Buffer(_) | Slot::Rows(..) => slot.buffers().map(Resource::Buffer).collect(),
         Slot::List(l) => vec![Resource::List(l)],
         Slot::Reduction(r) => vec![Resource::Reduction(r)],
-        Slot::Csr(_) | Slot::Frontier(_) | Slot::Scalar(_) | Slot::Broken => Vec::new(),
+        Slot::Csr(_) | Slot::RowsOf { .. } | Slot::Frontier(_) | Slot::Scalar(_) | Slot::Broken => {
+            Vec::new()
+        }
     }
 }
 
@@ -144,7 +146,7 @@ fn kind(slot: Slot, program: &Program) -> Option<&'static str> {
         Slot::Buffer(b) | Slot::Rows(b, _) => {
             program.buffers.get(b.index()).and_then(|b| role(b.role))
         }
-        Slot::Csr(_) => Some("a topology"),
+        Slot::Csr(_) | Slot::RowsOf { .. } => Some("a topology"),
         Slot::Frontier(_) => Some("a frontier"),
         Slot::Scalar(_) => Some("a scalar"),
         Slot::List(l) => {

@@ -14,6 +14,8 @@ use syn::{Expr, Ident, Token};
 pub(crate) enum DomainArgs {
     Once,
     Range(Expr),
+    /// A grid of cells: its width and its height.
+    Grid(Box<[Expr; 2]>),
     Nodes(Option<Ident>),
     /// The items of a frontier or list; `new`: only those of a list that this wave has not swept.
     Items {
@@ -32,13 +34,14 @@ impl DomainArgs {
     pub(crate) const WORDS: [&str; 5] = ["once", "range", "nodes", "items", "edges"];
 
     /// What a wave sweeps, for who wrote something else.
-    pub(crate) const ALL: &str = "`once`, `range(n)`, `nodes`, `items(frontier)`, `edges(graph)` or `edges(graph, from = frontier)`";
+    pub(crate) const ALL: &str = "`once`, `range(n)`, `range(w, h)`, `nodes`, `items(frontier)`, `edges(graph)` or `edges(graph, from = frontier)`";
 
     /// The type of an item, where the program does not say it; `once` has none.
     pub(crate) fn item_type(&self) -> Option<&'static str> {
         match self {
             DomainArgs::Once => None,
             DomainArgs::Range(_) => Some("Index"),
+            DomainArgs::Grid(_) => Some("Cell"),
             DomainArgs::Nodes(_) | DomainArgs::Items { .. } => Some("Node"),
             DomainArgs::Edges { .. } => Some("Edge"),
         }
@@ -47,7 +50,10 @@ impl DomainArgs {
     /// The fields that a sweep reads, in the order of [`Domain::reads`](vyre_core::vir0::module::Domain::reads).
     pub(crate) fn reads(&self) -> impl Iterator<Item = &Ident> {
         let (first, second) = match self {
-            DomainArgs::Once | DomainArgs::Range(_) | DomainArgs::Nodes(_) => (None, None),
+            DomainArgs::Once
+            | DomainArgs::Range(_)
+            | DomainArgs::Grid(_)
+            | DomainArgs::Nodes(_) => (None, None),
             DomainArgs::Items { of, new: _ } => (Some(of), None),
             DomainArgs::Edges { graph, from } => (Some(graph), from.as_ref()),
         };
@@ -60,6 +66,7 @@ impl DomainArgs {
             DomainArgs::Once => DomainArgs::Once,
             // A length stays as it is written: only there is it known which names are fields.
             DomainArgs::Range(e) => DomainArgs::Range(e),
+            DomainArgs::Grid(sides) => DomainArgs::Grid(sides),
             DomainArgs::Nodes(g) => DomainArgs::Nodes(g.map(|g| name(&g))),
             DomainArgs::Items { of, new } => DomainArgs::Items { of: name(&of), new },
             DomainArgs::Edges { graph, from } => DomainArgs::Edges {
@@ -74,6 +81,7 @@ impl DomainArgs {
         match self {
             DomainArgs::Once => "once",
             DomainArgs::Range(_) => "range",
+            DomainArgs::Grid(_) => "range(w, h)",
             DomainArgs::Nodes(_) => "nodes",
             DomainArgs::Items { .. } => "items",
             DomainArgs::Edges { .. } => "edges",
@@ -91,13 +99,17 @@ impl DomainArgs {
             }
             "range" => {
                 let (span, inner) = arg.list("range(n)", report)?;
-                match parse_named(inner, syn::parse2::<Expr>, report) {
-                    Ok(e) => Some(DomainArgs::Range(e)),
-                    Err(_) => {
+                let parse = |tokens| Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens);
+                let lengths = parse_named(inner, parse, report);
+                let lengths: Vec<Expr> = lengths.into_iter().flatten().collect();
+                match lengths.len() {
+                    1 => lengths.into_iter().next().map(DomainArgs::Range),
+                    2 => Some(DomainArgs::Grid(lengths.try_into().ok()?)),
+                    _ => {
                         report.error_help(
                             span,
-                            "`range` takes the number of indices",
-                            "write `range(n)` with a u32 scalar of `Data`, a constant or a literal",
+                            "`range` takes the number of indices, or the width and the height of a grid",
+                            "write `range(n)` or `range(w, h)` with u32 scalars of `Data`, constants or literals",
                         );
                         None
                     }

@@ -12,12 +12,14 @@ use std::collections::HashMap;
 use syn::ext::IdentExt;
 use syn::{FnArg, ItemFn, Pat, parse_quote};
 
-/// Writes out such fills. The graphs that are included are part of it.
+/// Writes out such fills, those of a graph that is included in a fixpoint in that. The graphs that are included are part
+/// of it.
 pub(crate) fn write_out(graph: &mut Graph) {
     let once = graph.fields.iter_mut().filter(|f| f.reset.is_none());
-    let names: Vec<Ident> = once.filter_map(filled).collect();
-    for name in names {
-        add(graph, &name, 0);
+    let filled = once.filter_map(|field| Some((filled(field)?, field.entered.take())));
+    let filled: Vec<(Ident, Option<usize>)> = filled.collect();
+    for (name, entered) in filled {
+        add(graph, &name, entered.unwrap_or(0));
     }
 }
 
@@ -97,7 +99,8 @@ fn add(graph: &mut Graph, name: &Ident, scope: usize) {
         domain: Some(DomainArgs::Nodes(None)),
         after: Vec::new(),
         names: HashMap::new(),
-        call: None,
+        // The module of an included fixpoint is elsewhere.
+        call: (graph.scopes[scope].origin).map(|_| quote! { self::#wave }),
         shown: Some(format!("fill {}", name.unraw())),
         origin: None,
     });

@@ -292,6 +292,8 @@ pub(crate) struct Field {
     pub(crate) kind: FieldKind,
     /// Where it says that it begins anew with each round.
     pub(crate) reset: Option<Span>,
+    /// The fixpoint in which its graph is included: it begins anew with each round of that.
+    pub(crate) entered: Option<usize>,
     /// Where the host has it and as what, by its attribute and type alone: a mistake in it is not one in `Run { .. }`.
     pub(crate) host: Option<Host>,
     /// Which of the included graphs it is of.
@@ -364,6 +366,17 @@ impl Field {
         matches!(per, Some(Per::Bounds(..)))
     }
 
+    /// How many rows it has, if these are of differing lengths.
+    pub(crate) fn rows(&self) -> Option<&Per> {
+        match &self.kind {
+            FieldKind::Column {
+                per: Some(Per::Rows(per)),
+                ..
+            } => Some(per),
+            _ => None,
+        }
+    }
+
     /// The type of a buffer's elements, where they are structs or tuples.
     pub(crate) fn item(&self) -> Option<&Type> {
         match &self.kind {
@@ -382,6 +395,8 @@ pub(crate) enum Per {
     NodeBits(Box<Expr>),
     /// Bounds of the parts of a graph; whether edges that cross them are left out.
     Bounds(Ident, bool),
+    /// A row of some length for each of so many.
+    Rows(Box<Per>),
 }
 
 /// `#[include(field = field, .., after(wave))] use path::to::graph;`
@@ -393,6 +408,8 @@ pub(crate) struct IncludeArgs {
     pub(crate) alias: Ident,
     /// Its module, seen from the graph's module.
     pub(crate) path: TokenStream,
+    /// The scope in which it stands: the graph, or a fixpoint, each of whose rounds runs it.
+    pub(crate) scope: usize,
     /// Its name in the plan.
     pub(crate) shown: String,
     /// The `use` is not private: who includes this graph sees what it includes.

@@ -8,12 +8,14 @@
 
 use super::build::build;
 use super::check::{Length, describe, operands, without_brackets};
+use super::domain::DomainArgs;
 use super::fill;
 use super::graph::{
     Field, FieldKind, FixpointArgs, Given, Graph, Host, IncludeArgs, Included, IncludedUntil,
     Origin, Per, Piece, Same, Scope, Wave, What, condition_name, max_rounds_name, renamed,
     renamed_expr,
 };
+use super::order::common_scope;
 use super::{lengths, syntax};
 use crate::args::{ident_of, int_digits};
 use crate::kernel::param::scalar_of;
@@ -33,16 +35,25 @@ use vyre_core::vir0::scalar::Scalar;
 
 /// Takes the included graphs in.
 pub(crate) fn merge(graph: &mut Graph, imports: &Imports, report: &mut Report) {
-    // What `after(name)` means, for each: nothing where a graph is not taken in, and that has been said.
-    let mut meant: Vec<(Ident, Vec<Ident>)> = Vec::new();
+    let mut meant = Vec::new();
     for args in std::mem::take(&mut graph.includes) {
-        same_name(graph, &args.name, report);
+        same_name(graph, &args, report);
         include(graph, &args, imports, &mut meant, report);
     }
     // Only now: an included graph can wait for one that is included before it or after it, and for one in it.
-    for (alias, last) in &meant {
-        replace_after(graph, alias, last);
+    for meant in &meant {
+        not_beside(graph, meant, report);
+        replace_after(graph, &meant.alias, &meant.last);
     }
+}
+
+/// What `after(alias)` means.
+struct Meant {
+    alias: Ident,
+    /// The scope in which the graph is included.
+    scope: usize,
+    /// Nothing where it is not taken in, and that has been said.
+    last: Vec<Ident>,
 }
 
 /// Takes a graph in, with those that it includes. Gives what its fields are called here.
@@ -50,11 +61,15 @@ fn include(
     graph: &mut Graph,
     args: &IncludeArgs,
     imports: &Imports,
-    meant: &mut Vec<(Ident, Vec<Ident>)>,
+    meant: &mut Vec<Meant>,
     report: &mut Report,
 ) -> HashMap<String, Ident> {
     let at = meant.len();
-    meant.push((args.name.clone(), Vec::new()));
+    meant.push(Meant {
+        alias: args.name.clone(),
+        scope: args.scope,
+        last: Vec::new(),
+    });
     let alias = &args.alias;
     let mut have = imports.have.iter();
     let package = have.find(|(path, _)| *alias == path.to_string());
@@ -157,6 +172,7 @@ fn absent(graph: &mut Graph, alias: &Ident) {
             docs: Vec::new(),
             kind: FieldKind::Broken,
             reset: None,
+            entered: None,
             host,
             origin: None,
         });
@@ -164,9 +180,11 @@ fn absent(graph: &mut Graph, alias: &Ident) {
 }
 
 /// A wave or fixpoint of the graph with the name of an included graph: `after(name)` could mean either.
-fn same_name(graph: &Graph, name: &Ident, report: &mut Report) {
-    let waves = graph.waves.iter().filter(|w| w.scope == 0).map(Wave::name);
-    let scopes = graph.scopes.iter().filter(|s| s.parent == Some(0));
+fn same_name(graph: &Graph, args: &IncludeArgs, report: &mut Report) {
+    let (name, beside) = (&args.name, args.scope);
+    let waves = graph.waves.iter().filter(|w| w.scope == beside);
+    let waves = waves.map(Wave::name);
+    let scopes = graph.scopes.iter().filter(|s| s.parent == Some(beside));
     let mut all = waves.chain(scopes.map(|s| &s.name));
     if let Some(same) = all.find(|n| *n == name) {
         report.error_help(
@@ -197,9 +215,12 @@ impl Merger<'_> {
         mut other: Graph,
         tables: Vec<ModuleTables>,
         imports: &Imports,
-        (meant, at): (&mut Vec<(Ident, Vec<Ident>)>, usize),
+        (meant, at): (&mut Vec<Meant>, usize),
     ) -> HashMap<String, Ident> {
         let inner = std::mem::take(&mut other.includes);
+        let outermost = self.args.scope;
+        // What cannot is not taken in. Its fields stay known.
+        self.whole &= outermost == 0 || self.may_run_in_a_fixpoint(&other);
         let here = lengths::give(&mut other, self.args, self.graph, self.report);
         let Some((mut names, same)) = here.and_then(|here| self.fields(&other, here)) else {
             return HashMap::new();
@@ -232,14 +253,41 @@ impl Merger<'_> {
         if !self.whole {
             return names;
         }
-        let inner: Vec<IncludeArgs> = inner.iter().map(|i| self.inner(i, &names)).collect();
-        for args in &inner {
-            let theirs = include(self.graph, args, imports, meant, self.report);
-            for (field, here) in theirs {
-                let name = format!("{}_{field}", args.alias);
-                names.entry(name).or_insert(here);
+        // What it includes comes before its own fixpoints, unless it stands in one of them.
+        let (beside, inside): (Vec<_>, Vec<_>) = inner.iter().partition(|i| i.scope == 0);
+        let mut all_inner = Vec::new();
+        let mut take_in = |this: &mut Self, inner: Vec<&IncludeArgs>, first_scope: usize| {
+            for inner in inner {
+                let args = this.inner(inner, &names, first_scope);
+                let theirs = include(this.graph, &args, imports, meant, this.report);
+                for (field, here) in theirs {
+                    let name = format!("{}_{field}", args.alias);
+                    names.entry(name).or_insert(here);
+                }
+                all_inner.push(args);
             }
+        };
+        take_in(&mut self, beside, 0);
+        let first_scope = self.graph.scopes.len() - 1;
+        let scope_here = |s: usize| if s == 0 { outermost } else { s + first_scope };
+        for (s, scope) in other.scopes.iter().enumerate().skip(1) {
+            self.graph.scopes.push(Scope {
+                in_body: false,
+                parent: scope.parent.map(scope_here),
+                depth: self.graph.scopes[outermost].depth + scope.depth,
+                shown: Some(format!("{}::{}", self.args.shown, scope.shown())),
+                name: self.own(&scope.name),
+                attrs: Vec::new(),
+                vis: scope.vis.clone(),
+                fixpoint: None,
+                pieces: Vec::new(),
+                imports_parent: false,
+                items: scope.items.clone(),
+                origin: Some(Origin { graph, scope: s }),
+            });
         }
+        take_in(&mut self, inside, first_scope);
+        let inner = all_inner;
         self.graph.included[graph].names.clone_from(&names);
         let end = self.graph.included.len();
         let claims = std::mem::take(&mut other.claim.same).into_iter();
@@ -249,8 +297,7 @@ impl Merger<'_> {
             ..claim
         });
         self.graph.claim.same.extend(here);
-        let (first_wave, first_scope) = (self.graph.waves.len(), self.graph.scopes.len() - 1);
-        let scope_here = |s: usize| if s == 0 { 0 } else { s + first_scope };
+        let first_wave = self.graph.waves.len();
         let piece_here = |piece: &Piece| match piece {
             Piece::Item(_) => None,
             Piece::Wave(w) => Some(Piece::Wave(w + first_wave)),
@@ -273,7 +320,8 @@ impl Merger<'_> {
                 }
             })
             .collect();
-        let inner_top = inner.iter().map(|i| (i.name.clone(), &i.after[..]));
+        let inner_top = inner.iter().filter(|i| i.scope == outermost);
+        let inner_top = inner_top.map(|i| (i.name.clone(), &i.after[..]));
         let own_top = top.iter().map(|(name, after)| {
             let after = after.iter().map(|a| self.own(a));
             (self.own(name), after.collect::<Vec<_>>())
@@ -327,7 +375,6 @@ impl Merger<'_> {
                 call: quote! { #around::#condition },
                 max_rounds: quote! { #around::#max_rounds },
             };
-            let shown = format!("{}::{}", self.args.shown, scope.shown());
             let fixpoint = scope.fixpoint.map(|f| FixpointArgs {
                 after: after_here(&self, &f.after, scope.parent == Some(0)),
                 until: f.until,
@@ -340,28 +387,84 @@ impl Merger<'_> {
                     .map(|(a, b)| (renamed(a, &names), renamed(b, &names)))
                     .collect(),
             });
-            self.graph.scopes.push(Scope {
-                in_body: false,
-                parent: scope.parent.map(scope_here),
-                depth: scope.depth,
-                shown: Some(shown),
-                name: self.own(&scope.name),
-                attrs: Vec::new(),
-                vis: scope.vis,
-                fixpoint,
-                pieces: scope.pieces.iter().filter_map(piece_here).collect(),
-                imports_parent: false,
-                items: scope.items,
-                origin: Some(Origin { graph, scope: s }),
-            });
+            let here = &mut self.graph.scopes[scope_here(s)];
+            here.fixpoint = fixpoint;
+            here.pieces
+                .extend(scope.pieces.iter().filter_map(piece_here));
         }
-        self.graph.scopes[0].pieces.extend(pieces);
-        meant[at].1 = last;
+        self.graph.scopes[outermost].pieces.extend(pieces);
+        meant[at].last = last;
         names
     }
 
+    /// Whether each round of a fixpoint can run it. What cannot begin anew with the rounds is said.
+    fn may_run_in_a_fixpoint(&mut self, other: &Graph) -> bool {
+        let errors = self.report.len();
+        let (alias, at) = (&self.args.name, self.args.name.span());
+        let around = &self.graph.scopes[self.args.scope].name;
+        let sweeps = |field: &Field, inside: bool| {
+            let mut waves = other.waves.iter();
+            waves.find(|w| {
+                let swept = w.domain.as_ref().map(DomainArgs::reads);
+                let mut swept = swept.into_iter().flatten();
+                (w.scope > 0) == inside && swept.any(|name| *name == field.name)
+            })
+        };
+        for field in &other.fields {
+            let name = &field.name;
+            match &field.kind {
+                FieldKind::Frontier { .. } => {
+                    if let Some(wave) = sweeps(field, false) {
+                        self.report.error_help(
+                            at,
+                            format!(
+                                "`{alias}` cannot be included in fixpoint `{around}`: its wave `{}` sweeps the frontier `{name}` outside of fixpoints",
+                                wave.name(),
+                            ),
+                            format!("such a frontier keeps all that was ever pushed, and no round flips it: put the sweep into a fixpoint of `{alias}`, or include `{alias}` outside of fixpoints"),
+                        );
+                    } else if sweeps(field, true).is_none() {
+                        self.report.error_help(
+                            at,
+                            format!(
+                                "`{alias}` cannot be included in fixpoint `{around}`: nothing sweeps its frontier `{name}`, and only fixpoints that do so empty one"
+                            ),
+                            format!("leave `{name}` out of `{alias}`; what was pushed is counted by a `#[reduce(count)]`"),
+                        );
+                    }
+                }
+                FieldKind::List { output: true, .. } => self.report.error_help(
+                    at,
+                    format!(
+                        "`{alias}` cannot be included in fixpoint `{around}`: its list `{name}` has `output`, and each round would begin it anew"
+                    ),
+                    format!("include `{alias}` outside of fixpoints, or let it write a buffer"),
+                ),
+                FieldKind::List { .. } => self.report.error_help(
+                    at,
+                    format!(
+                        "`{alias}` cannot be included in fixpoint `{around}` yet: each round would have to empty its list `{name}`"
+                    ),
+                    format!("let a fixpoint of `{alias}` sweep a frontier instead, or let waves write a buffer"),
+                ),
+                FieldKind::Csr { .. }
+                | FieldKind::Column { .. }
+                | FieldKind::Reduction { .. }
+                | FieldKind::Scalar(..)
+                | FieldKind::Broken => {}
+            }
+        }
+        self.report.len() == errors
+    }
+
     /// An include of the included graph, as if it were written here.
-    fn inner(&self, inner: &IncludeArgs, names: &HashMap<String, Ident>) -> IncludeArgs {
+    /// `first_scope`: what its own scopes here are counted from.
+    fn inner(
+        &self,
+        inner: &IncludeArgs,
+        names: &HashMap<String, Ident>,
+        first_scope: usize,
+    ) -> IncludeArgs {
         let (mut fields, mut lengths) = (Vec::new(), Vec::new());
         for (theirs, ours) in &inner.fields {
             match self.args.lengths.iter().find(|(scalar, _)| scalar == ours) {
@@ -383,13 +486,32 @@ impl Merger<'_> {
             path: quote! { #outer::#alias },
             shown: format!("{}::{}", self.args.shown, inner.shown),
             handed_on: inner.handed_on,
+            scope: match inner.scope {
+                0 => self.args.scope,
+                s => s + first_scope,
+            },
             fields,
             lengths,
             after: match inner.after[..] {
-                [] => self.args.after.clone(),
+                [] if inner.scope == 0 => self.args.after.clone(),
                 _ => inner.after.iter().map(|a| self.own(a)).collect(),
             },
         }
+    }
+
+    /// The fixpoint with whose rounds a field of its own begins anew.
+    fn entered(&self, field: &Field) -> Option<usize> {
+        let filled = match &field.kind {
+            FieldKind::Column { role, .. } => matches!(role, Role::Output | Role::Scratch),
+            FieldKind::Frontier { .. } => true,
+            FieldKind::Csr { .. }
+            | FieldKind::List { .. }
+            | FieldKind::Reduction { .. }
+            | FieldKind::Scalar(..)
+            | FieldKind::Broken => false,
+        };
+        // One that says `reset = round` there begins anew more often.
+        Some(self.args.scope).filter(|&s| s > 0 && filled && field.reset.is_none())
     }
 
     /// Brings the fields in, and gives what each is called here; `None` after an error.
@@ -512,6 +634,7 @@ impl Merger<'_> {
                     docs: field.docs.clone(),
                     kind,
                     reset: field.reset,
+                    entered: self.entered(field),
                     host: None,
                     origin: Some(self.graph.included.len()),
                 }),
@@ -527,6 +650,65 @@ impl Merger<'_> {
         }
         self.graph.fields.extend(new);
         whole.then_some((names, same))
+    }
+}
+
+/// Reports what waits for an included graph in another scope.
+fn not_beside(graph: &mut Graph, meant: &Meant, report: &mut Report) {
+    let Meant { alias, scope, .. } = meant;
+    let waves = graph.waves.iter().map(|w| (w.scope, w.origin, &w.after));
+    let fixpoints = graph.scopes.iter();
+    let fixpoints =
+        fixpoints.filter_map(|s| Some((s.parent?, s.origin, &s.fixpoint.as_ref()?.after)));
+    // What an included graph waits for was checked where it stands.
+    let all = waves
+        .chain(fixpoints)
+        .filter(|(_, origin, _)| origin.is_none());
+    let elsewhere = all.filter(|(here, ..)| here != scope);
+    let wrong: Vec<(usize, Ident)> = elsewhere
+        .filter_map(|(here, _, after)| Some((here, after.iter().find(|a| *a == alias)?.clone())))
+        .collect();
+    for (here, word) in wrong {
+        let place = match *scope {
+            0 => "outside of fixpoints".to_owned(),
+            s => format!("in fixpoint `{}`", graph.scopes[s].name),
+        };
+        let common = common_scope(graph, here, *scope);
+        let below = |inner: usize| {
+            let mut around = std::iter::successors(Some(inner), |&s| graph.scopes[s].parent);
+            let found = around.find(|&s| graph.scopes[s].parent == Some(common));
+            found.map(|s| graph.scopes[s].name.clone())
+        };
+        let help = match (below(here), below(*scope)) {
+            (None, Some(fixpoint)) => {
+                format!("write `after({fixpoint})`, which waits for all that is in it")
+            }
+            (Some(own), None) => format!(
+                "everything in fixpoint `{own}` waits for what `{own}` waits for: write `after({alias})` on `{own}`"
+            ),
+            (Some(own), Some(fixpoint)) => {
+                format!("write `after({fixpoint})` on `{own}`: the two are beside each other")
+            }
+            (None, None) => String::new(),
+        };
+        let message = format!("`{alias}` is included {place}, not beside this");
+        report.error_help(word.span(), message, help);
+    }
+    let is = |after: &mut Vec<Ident>| after.retain(|a| a != alias);
+    for wave in graph
+        .waves
+        .iter_mut()
+        .filter(|w| w.origin.is_none() && w.scope != *scope)
+    {
+        is(&mut wave.after);
+    }
+    for inner in graph.scopes.iter_mut() {
+        if inner.origin.is_none()
+            && inner.parent != Some(*scope)
+            && let Some(fixpoint) = &mut inner.fixpoint
+        {
+            is(&mut fixpoint.after);
+        }
     }
 }
 
@@ -606,20 +788,7 @@ fn stands_for(
                 return differ(format!("holds `{here}`"), format!("`{there}`"));
             }
             let mut same = Vec::new();
-            let equal = match (our_per, per) {
-                (None, None) | (Some(Per::Node), Some(Per::Node)) => true,
-                (Some(Per::Edge(a)), Some(Per::Edge(b))) => a == b,
-                (Some(Per::Bounds(a, drops_a)), Some(Per::Bounds(b, drops_b))) => {
-                    (a, drops_a) == (b, drops_b)
-                }
-                (Some(Per::Len(a)), Some(Per::Len(b))) => {
-                    same_size(What::Length, (a, b), named, &mut same)
-                }
-                (Some(Per::NodeBits(a)), Some(Per::NodeBits(b))) => {
-                    same_size(What::Width, (a, b), named, &mut same)
-                }
-                _ => false,
-            };
+            let equal = same_per((our_per.as_ref(), per.as_ref()), named, &mut same);
             if !equal {
                 return differ(format!("has {}", sized(our_per)), sized(per));
             }
@@ -650,6 +819,27 @@ fn stands_for(
     }
 }
 
+/// Whether two fields have one length; what rustc has to find equal for that is added to `same`.
+fn same_per(
+    pers: (Option<&Per>, Option<&Per>),
+    named: (Named<'_>, Named<'_>),
+    same: &mut Vec<Equal>,
+) -> bool {
+    match pers {
+        (None, None) | (Some(Per::Node), Some(Per::Node)) => true,
+        (Some(Per::Edge(a)), Some(Per::Edge(b))) => a == b,
+        (Some(Per::Bounds(a, drops_a)), Some(Per::Bounds(b, drops_b))) => {
+            (a, drops_a) == (b, drops_b)
+        }
+        (Some(Per::Len(a)), Some(Per::Len(b))) => same_size(What::Length, (a, b), named, same),
+        (Some(Per::NodeBits(a)), Some(Per::NodeBits(b))) => {
+            same_size(What::Width, (a, b), named, same)
+        }
+        (Some(Per::Rows(a)), Some(Per::Rows(b))) => same_per((Some(a), Some(b)), named, same),
+        _ => false,
+    }
+}
+
 /// The length of a field, as its declaration says it.
 fn sized(per: &Option<Per>) -> String {
     match per {
@@ -658,6 +848,15 @@ fn sized(per: &Option<Per>) -> String {
         Some(Per::Len(n)) => format!("`{}` elements", source_text(n)),
         Some(Per::NodeBits(n)) => format!("a row of `{}` bits per node", source_text(n)),
         Some(Per::Bounds(g, false)) => format!("the parts of `{g}`"),
+        Some(Per::Rows(per)) => {
+            let rows = match &**per {
+                Per::Node => "each node".to_owned(),
+                Per::Edge(g) => format!("each edge of `{g}`"),
+                Per::Len(n) => format!("each of `{}`", source_text(n)),
+                Per::NodeBits(_) | Per::Bounds(..) | Per::Rows(_) => "each element".to_owned(),
+            };
+            format!("a row for {rows}")
+        }
         Some(Per::Bounds(g, true)) => format!("the parts of `{g}`, without crossing edges"),
     }
 }
@@ -835,6 +1034,7 @@ fn renamed_per(per: &Per, names: &HashMap<String, Ident>) -> Per {
         Per::Len(e) => Per::Len(e.clone()),
         Per::NodeBits(e) => Per::NodeBits(e.clone()),
         Per::Bounds(g, drops) => Per::Bounds(renamed(g, names), *drops),
+        Per::Rows(per) => Per::Rows(Box::new(renamed_per(per, names))),
     }
 }
 

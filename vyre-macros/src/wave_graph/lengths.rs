@@ -74,8 +74,17 @@ fn reader(graph: &Graph, scalar: &Ident) -> Option<String> {
         FnArg::Receiver(_) => false,
     };
     let mut waves = graph.waves.iter();
-    let wave = waves.find(|w| w.function.sig.inputs.iter().any(takes));
     let is_scalar = |t: &TokenTree| matches!(t, TokenTree::Ident(i) if i == scalar);
+    // The places of a cell are worked out from the sides of its grid.
+    let is_side = |domain: &DomainArgs| match domain {
+        DomainArgs::Grid(sides) => sides
+            .iter()
+            .any(|side| any_token(side.to_token_stream(), &is_scalar)),
+        _ => false,
+    };
+    let wave = waves.find(|w| {
+        w.function.sig.inputs.iter().any(takes) || w.domain.as_ref().is_some_and(is_side)
+    });
     let mut fixpoints = graph.scopes.iter();
     let fixpoint = fixpoints.find(|s| {
         let until = s.fixpoint.as_ref().and_then(|f| f.until.as_ref());
@@ -136,21 +145,27 @@ fn named(
 
 /// Puts a length in the place of a scalar, wherever lengths name it.
 fn replace(graph: &mut Graph, scalar: &Ident, length: &Expr) {
-    let of_per = |per: &mut Per| match per {
-        Per::Node | Per::Edge(_) | Per::Bounds(..) => {}
-        Per::NodeBits(e) => **e = with(e, scalar, length),
-        Per::Len(e) => {
-            let e = with(e, scalar, length);
-            *per = match without_brackets(&e) {
-                Expr::Call(call) => match call.args.first().and_then(ident_of) {
-                    Some(graph) => Per::Edge(graph.clone()),
-                    None => Per::Len(Box::new(e)),
-                },
-                one if ident_of(one).is_some_and(|name| name == "node") => Per::Node,
-                _ => Per::Len(Box::new(e)),
-            };
+    fn of_per(per: &mut Per, scalar: &Ident, length: &Expr) {
+        match per {
+            Per::Node | Per::Edge(_) | Per::Bounds(..) => {}
+            Per::Rows(per) => of_per(per, scalar, length),
+            Per::NodeBits(e) => **e = with(e, scalar, length),
+            Per::Len(e) => {
+                let e = with(e, scalar, length);
+                *per = match without_brackets(&e) {
+                    Expr::Call(call) if ident_of(&call.func).is_some_and(|f| f == "edge") => {
+                        match call.args.first().and_then(ident_of) {
+                            Some(graph) => Per::Edge(graph.clone()),
+                            None => Per::Len(Box::new(e)),
+                        }
+                    }
+                    one if ident_of(one).is_some_and(|name| name == "node") => Per::Node,
+                    _ => Per::Len(Box::new(e)),
+                };
+            }
         }
-    };
+    }
+    let of_per = |per: &mut Per| of_per(per, scalar, length);
     for Field { kind, .. } in &mut graph.fields {
         match kind {
             FieldKind::Column { per, .. } | FieldKind::Frontier { capacity: per, .. } => {

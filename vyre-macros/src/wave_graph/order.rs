@@ -237,7 +237,12 @@ impl Ownership<'_> {
                     }
                     Resource::Topology(_) | Resource::Buffer(_) | Resource::List(_) => continue,
                 };
-                let (false, Some(owner)) = (may_ask(this, owner), owner) else {
+                let is_around = |f: FixpointId| {
+                    let around = f.index() + 1;
+                    common_scope(self.graph, s, around) == around
+                };
+                let (false, Some(owner)) = (may_ask(this, (resource, owner), is_around), owner)
+                else {
                     continue;
                 };
                 let decides = |w: &usize| decides(&self.uses.waves[*w], resource).is_some();
@@ -251,13 +256,17 @@ impl Ownership<'_> {
                 };
                 let other = &self.graph.scopes[owner.index() + 1].name;
                 let this = &scope.name;
+                let where_ = match resource {
+                    Resource::Reduction(_) => "around it",
+                    _ => "in no fixpoint",
+                };
                 self.report.error_help(
                     asked.span,
                     format!(
                         "`until` of `{this}` asks for {what} `{name}`, which {again} with the rounds of `{other}`"
                     ),
                     format!(
-                        "ask for one that a wave directly in `{this}`, or in no fixpoint, {does}"
+                        "ask for one that a wave directly in `{this}`, or {where_}, {does}"
                     ),
                 );
                 self.report.error(

@@ -189,7 +189,7 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
         let ident = &pat.ident;
         let form = written(&arg.ty);
         let size = type_word(&arg.ty).is_some_and(|w| w == "usize");
-        let item = matches!(form, Written::Node | Written::Edge) || size;
+        let item = matches!(form, Written::Node | Written::Edge | Written::Cell) || size;
         let refuse = |what: &str, report: &mut Report| {
             report.error_help(
                 arg.ty.span(),
@@ -225,6 +225,10 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
                 refuse("edges", report);
                 FieldKind::Broken
             }
+            Written::Cell => {
+                refuse("cells", report);
+                FieldKind::Broken
+            }
             Written::Round => {
                 refuse("rounds", report);
                 FieldKind::Broken
@@ -243,6 +247,10 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
             }
             Written::Records => {
                 refuse("buffers of structs", report);
+                FieldKind::Broken
+            }
+            Written::Rows(_) | Written::Values(..) => {
+                refuse("rows of differing lengths", report);
                 FieldKind::Broken
             }
             Written::Row(..) => {
@@ -309,6 +317,7 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
                     docs: Vec::new(),
                     kind: FieldKind::Broken,
                     reset: None,
+                    entered: None,
                     host: Some(Host::Input(parse_quote!(#element))),
                     origin: None,
                 });
@@ -355,6 +364,7 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
             docs: Vec::new(),
             kind,
             reset: None,
+            entered: None,
             host: None,
             origin: None,
         });
@@ -368,6 +378,7 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
             docs: Vec::new(),
             kind: FieldKind::Scalar(Scalar::U32, Given::Run),
             reset: None,
+            entered: None,
             host: None,
             origin: None,
         });

@@ -13,6 +13,7 @@ use crate::args::{
     some_names, str_literal, take_attrs, title_of, unknown_arg,
 };
 use crate::attributes::unmark;
+use crate::calls::WITHIN;
 use crate::kernel::param::{item_of, scalar_of, type_word};
 use crate::names;
 use crate::pass;
@@ -165,9 +166,11 @@ pub(crate) fn graph(attr: TokenStream, module: ItemMod, report: &mut Report) -> 
         data: None,
         per_node: None,
         reset: None,
+        elsewhere: Vec::new(),
         report,
     };
     parser.scope(module, None, None);
+    parser.without_waves();
     if parser.data.is_none() {
         parser.graph.has_data = false;
         parser.report.error_help(
@@ -260,6 +263,8 @@ struct Taker<'r> {
     per_node: Option<Span>,
     /// Where the field that is being taken says `reset = round`.
     reset: Option<Span>,
+    /// Fixpoints in other files, which has been said.
+    elsewhere: Vec<usize>,
     report: &'r mut Report,
 }
 
@@ -300,6 +305,7 @@ impl Taker<'_> {
                 format!("`mod {}` must be written in place", module.ident),
                 "write `mod name { .. }`: an attribute macro does not see another file",
             );
+            self.elsewhere.push(id);
             return id;
         };
         let items: Vec<Item> = items.into_iter().filter(|i| !self.shadows(i, id)).collect();
@@ -311,15 +317,24 @@ impl Taker<'_> {
             let piece = self.item(item, id);
             self.graph.scopes[id].pieces.push(piece);
         }
-        if self.graph.scopes[id].fixpoint.is_some() && !self.has_waves(id) {
-            let name = self.graph.scopes[id].name.clone();
-            self.report.error_help(
-                name.span(),
-                format!("fixpoint `{name}` has no waves"),
-                "mark a function in it with `#[wave(..)]`",
-            );
-        }
         id
+    }
+
+    /// Reports fixpoints in which there is nothing to repeat.
+    fn without_waves(&mut self) {
+        for (id, scope) in self.graph.scopes.iter().enumerate() {
+            let waves = |p: &Piece| matches!(p, Piece::Wave(_) | Piece::Scope(_));
+            let has_waves =
+                scope.pieces.iter().any(waves) || self.graph.includes.iter().any(|i| i.scope == id);
+            if scope.fixpoint.is_some() && !has_waves && !self.elsewhere.contains(&id) {
+                let name = &scope.name;
+                self.report.error_help(
+                    name.span(),
+                    format!("fixpoint `{name}` has no waves"),
+                    "mark a function in it with `#[wave(..)]`",
+                );
+            }
+        }
     }
 
     /// Whether an item takes the name of a type of Rust's, which waves mean by it, or is a second `Data`. It is
@@ -386,13 +401,6 @@ impl Taker<'_> {
         }
     }
 
-    fn has_waves(&self, id: usize) -> bool {
-        self.graph.scopes[id]
-            .pieces
-            .iter()
-            .any(|p| matches!(p, Piece::Wave(_) | Piece::Scope(_)))
-    }
-
     fn item(&mut self, item: Item, scope: usize) -> Piece {
         match item {
             Item::Fn(f) => self.function(f, scope),
@@ -451,8 +459,9 @@ impl Taker<'_> {
             }
             Item::Use(mut u) => {
                 self.attributes(&mut u.attrs, &["include"], "a `use` of a wave graph");
+                let within = take_attrs(&mut u.attrs, WITHIN);
                 for attr in take_attrs(&mut u.attrs, "include") {
-                    self.include(&attr, &u, scope);
+                    self.include(&attr, &u, within.first());
                 }
                 if is_use_super(&u) {
                     self.graph.scopes[scope].imports_parent = true;
@@ -629,16 +638,15 @@ impl Taker<'_> {
         }
     }
 
-    /// `#[include(..)]` on a `use`.
-    fn include(&mut self, attr: &Attribute, item: &syn::ItemUse, scope: usize) {
-        if scope > 0 {
-            self.report.error_help(
-                attr.span(),
-                "`#[include]` belongs into the graph's own module",
-                "a fixpoint repeats its own waves; include the graph beside it",
-            );
-            return;
-        }
+    /// `#[include(..)]` on a `use`. `within`: the fixpoint in which it stood ([`WITHIN`]).
+    fn include(&mut self, attr: &Attribute, item: &syn::ItemUse, within: Option<&Attribute>) {
+        let within = within.and_then(|attr| attr.parse_args::<syn::Path>().ok());
+        let within = within.into_iter().flat_map(|path| path.segments);
+        let scope = within.fold(0, |around, name| {
+            let mut scopes = self.graph.scopes.iter();
+            let inner = scopes.position(|s| s.parent == Some(around) && s.name == name.ident);
+            inner.unwrap_or(around)
+        });
         let mut tree = &item.tree;
         let name = loop {
             match tree {
@@ -676,6 +684,7 @@ impl Taker<'_> {
             shown: name.unraw().to_string(),
             handed_on: !matches!(item.vis, Visibility::Inherited),
             name,
+            scope,
             fields,
             lengths,
             after,

@@ -4,6 +4,7 @@ use super::Session;
 use crate::costs::Did;
 use crate::decide::{Happened, Situation};
 use crate::error::Error;
+use crate::memory::Rooms;
 use crate::query::{Batch, Begun, Query, QueryId, collected, made, wrong};
 use crate::sides::Goes;
 use std::cmp::Ordering;
@@ -111,16 +112,21 @@ impl<P: Pass> Session<P> {
             if self.executor.limits().overlaps {
                 self.memory.results(&self.program, batch.len() as u64);
             }
+            let second_inputs = batch.len() > 1 && self.second_inputs();
+            let situation = self.situation(batch.len() as u64);
             let situation = Situation {
                 batch_bytes: self.memory.batch_bytes(),
-                second_inputs: batch.len() > 1 && self.second_inputs(),
+                second_inputs,
                 shared: true,
-                // Each query that runs beside others would have one.
-                bitmap: self.memory.available_bytes().is_none(),
+                rooms: Rooms {
+                    // Each query that runs beside others would have one.
+                    bitmap: self.memory.available_bytes().is_none(),
+                    ..situation.rooms
+                },
                 requeues: batch.iter().map(|q| q.age.requeues).max().unwrap_or(0),
                 max_age: batch.iter().map(|q| q.age.waited).max().unwrap_or(0),
                 slots,
-                ..self.situation(batch.len() as u64)
+                ..situation
             };
             let launched = Instant::now();
             let mut this_took = Duration::ZERO;

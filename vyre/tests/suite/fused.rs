@@ -43,7 +43,69 @@ fn graph() -> Csr {
     Csr::from_edges(6, &[(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 0), (5, 0)]).unwrap()
 }
 
-backend_tests!(a_linked_pair_gives_what_two_sessions_give);
+/// Rows of bits, a list of structs and one of numbers, whichever pass comes first.
+#[wave_graph]
+mod noted {
+    #[device]
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub(super) struct Note {
+        pub(super) node: u32,
+        pub(super) even: bool,
+    }
+
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node, bits = 40)]
+        seen: Bits,
+        #[list(capacity = 6, output)]
+        notes: List<Note>,
+        #[list(capacity = 6, output)]
+        far: List<u32>,
+        from: u32,
+    }
+
+    #[wave(nodes)]
+    fn note(v: Node, from: u32, seen: &Bits, notes: &Append<Note>, far: &Append<u32>) {
+        seen.set(v, v + from);
+        if v >= from {
+            notes.append(Note {
+                node: v,
+                even: v.is_multiple_of(2),
+            });
+        } else {
+            far.append(v);
+        }
+    }
+}
+
+backend_tests!(
+    a_linked_pair_gives_what_two_sessions_give,
+    each_pass_has_its_lists_and_its_rows
+);
+
+fn each_pass_has_its_lists_and_its_rows(runtime: &Runtime) {
+    let graph = graph();
+    let topology = (&graph, &graph);
+    let mut fused = FusedSession::<noted::Pass, noted::Pass>::new(runtime, topology, &[]).unwrap();
+    let mut alone = noted::Session::new(runtime, &graph).unwrap();
+    let (a, b) = (fused.run(noted::Run { from: 2 }, noted::Run { from: 5 })).unwrap();
+    for (mut out, from) in [(a, 2), (b, 5)] {
+        let mut one = alone.run(noted::Run { from }).unwrap();
+        assert_eq!(
+            (out.notes.len() as u32, out.far.len() as u32),
+            (6 - from, from)
+        );
+        for out in [&mut out, &mut one] {
+            out.notes.sort_by_key(|note| note.node);
+            out.far.sort_unstable();
+        }
+        assert_eq!(
+            (out.seen, out.notes, out.far),
+            (one.seen, one.notes, one.far)
+        );
+    }
+}
 
 fn a_linked_pair_gives_what_two_sessions_give(runtime: &Runtime) {
     let graph = graph();

@@ -3,8 +3,9 @@
 use std::num::NonZeroU32;
 use vyre::core::plan::route::Route;
 use vyre::prelude::*;
-use vyre::{Activity, Csr, Planning, Thresholds};
+use vyre::{Activity, Csr, FusedSession, Planning, Report, Thresholds};
 use vyre_tests::backend_tests;
+use vyre_tests::graphs::random_graph;
 
 const NODES: u32 = 40_009; // A prime.
 
@@ -53,6 +54,102 @@ mod summed {
     #[wave(items(front), after(push))]
     fn visit(v: Node, total: &Reduce<Sum<f32>>) {
         total.add(v as f32 / 3.0);
+    }
+}
+
+/// Three waves of one group, of which two sweep the same, and two that share the sweeps of a fixpoint.
+#[wave_graph]
+mod several {
+    use vyre_tests::graphs::UNSEEN;
+
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        #[output(per = node)]
+        degree: u32,
+        #[output(per = edge(graph))]
+        from: u32,
+        #[reduce(sum)]
+        looked_at: u32,
+        least: u32,
+    }
+
+    #[wave(nodes)]
+    fn begin(v: Node, dist: &mut u32, front: &Push) {
+        *dist = UNSEEN;
+        if v == 0 {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[wave(nodes)]
+    fn measure(v: Node, graph: &Csr, least: u32, degree: &mut u32) {
+        assert!(v >= least, "too few");
+        *degree = graph.degree(v);
+    }
+
+    #[wave(edges(graph))]
+    fn name(e: Edge, from: &mut u32) {
+        *from = e.src;
+    }
+
+    #[fixpoint(after(begin), until(front.is_empty()), max_rounds = 1_000)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                front.push(e.dst);
+            }
+        }
+
+        #[wave(edges(graph, from = front))]
+        fn look(e: Edge, looked_at: &Reduce<Sum<u32>>) {
+            looked_at.add(e.dst);
+        }
+    }
+}
+
+/// A search along edges whose reverse is there.
+#[wave_graph]
+mod reached {
+    use vyre_tests::graphs::UNSEEN;
+
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(reverse_of = graph)]
+        back: Csr,
+        #[frontier(unique)]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        #[output(per = node)]
+        fans: u32,
+    }
+
+    #[wave(nodes)]
+    fn begin(v: Node, back: &Csr, dist: &mut u32, fans: &mut u32, front: &Push) {
+        *fans = back.degree(v);
+        *dist = UNSEEN;
+        if v == 0 {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(begin), until(front.is_empty()), max_rounds = 1_000)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                front.push(e.dst);
+            }
+        }
     }
 }
 
@@ -263,6 +360,175 @@ fn what_is_opened_again_takes_its_plan_from_the_runtime(runtime: &Runtime) {
     }
 }
 
+fn each_kind_of_plan_is_kept_by_itself(runtime: &Runtime) {
+    type Both = FusedSession<scattered::Pass, scattered::Pass>;
+    let graph = graph();
+    let plans = || {
+        let [hits, misses, ..] = counts(runtime.planning());
+        (hits, misses)
+    };
+    scattered::Session::new(runtime, &graph).expect("fits");
+    assert_eq!(plans(), (0, 1));
+    // Queries that share launches have no bitmaps.
+    scattered::Sessions::new(runtime, [&graph, &graph]).expect("fits");
+    assert_eq!(plans(), (1, 2));
+    scattered::Sessions::new(runtime, [&graph]).expect("fits");
+    scattered::Session::new(runtime, &graph).expect("fits");
+    assert_eq!(plans(), (3, 2));
+    // One program, or one twice under other names.
+    let fused = || Both::new(runtime, (&graph, &graph), &[]).expect("fits");
+    let first = u64::from(!fused().is_one_launch());
+    assert_eq!(plans(), (3 + first, 3));
+    fused();
+    assert_eq!(plans(), (4 + 2 * first, 3));
+}
+
+/// Waves of a group are swept together where that is what the last launch lost most time by.
+#[test]
+fn waves_of_a_group_are_swept_together_where_a_route_says_so() {
+    let graph = random_graph(2_000, 16_000);
+    let mut alone = several::Session::new(&Runtime::native(), &graph).expect("fits");
+    let right = alone.run(several::Run { least: 0 }).expect("runs");
+    let rounds = right.report.total_rounds();
+    let fused =
+        "route.fused_fusion = 0.7\nroute.fused_launch_bps = 0\nroute.fused_readback_bytes = ";
+    let mut session = several::Session::new(&Runtime::vir0(), &graph).expect("fits");
+    let mut run = |text: &str| {
+        session.set_thresholds(routes(text));
+        let out = session.run(several::Run { least: 0 }).expect("runs");
+        assert_eq!(
+            (&out.dist, &out.degree, &out.from, out.looked_at),
+            (&right.dist, &right.degree, &right.from, right.looked_at)
+        );
+        let activity = |report: &Report| {
+            let a = report.activity.expect("counts");
+            (a.sweeps, a.items, a.widest)
+        };
+        assert_eq!(activity(&out.report), activity(&right.report));
+        let decision = session.decisions().last().expect("decided");
+        assert_eq!(decision.followed.sweeps, Some(decision.sweeps.route));
+        let outcome = decision.outcome.as_ref().expect("it ran");
+        assert!(outcome.overhead_ns.expect("measured") <= outcome.wall_ns);
+        let fused = out.report.activity.expect("counts").fused;
+        let shown = format!(", {fused} sweeps of several waves");
+        assert_eq!(session.explain().to_string().contains(&shown), fused > 0);
+        (decision.sweeps.route == Route::FusedWave, fused)
+    };
+    // As the pass gives back: two columns by node, and one by edge.
+    let gives = 4 * (2_000 + 2_000 + 16_000);
+    let least = |bytes: u32| format!("{fused}{bytes}");
+    // Nothing is known before the first run. Then `begin` and `measure` share a sweep, and the two of each round.
+    assert_eq!(run(&least(0)), (false, 0));
+    assert_eq!(run(&least(0)), (true, 1 + rounds));
+    assert_eq!(run(&least(gives)), (true, 1 + rounds));
+    assert_eq!(run(&least(gives + 1)), (false, 0));
+    // All five waves have another one in their group; no run is nothing but overhead, and more.
+    assert_eq!(
+        run(&format!("{}\nroute.fused_fusion = 1", least(0))),
+        (true, 1 + rounds)
+    );
+    assert_eq!(
+        run(&format!("{}\nroute.fused_launch_bps = 10_001", least(0))),
+        (false, 0)
+    );
+    assert_eq!(run(""), (false, 0));
+    // Waves with a barrier between them share nothing.
+    let mut apart = scattered::Session::new(&Runtime::vir0(), &graph).expect("fits");
+    apart.set_thresholds(routes(&least(0)));
+    for _ in 0..2 {
+        apart.run(scattered::Run { n: 0 }).expect("runs");
+        let decision = apart.decisions().last().expect("decided");
+        assert_ne!(decision.sweeps.route, Route::FusedWave);
+    }
+    // A trap is that of the first wave that has one.
+    session.set_thresholds(routes(&least(0)));
+    let trap = |session: &mut several::Session| {
+        session
+            .run(several::Run { least: 5 })
+            .expect_err("traps")
+            .to_string()
+    };
+    assert_eq!(trap(&mut session), trap(&mut alone));
+}
+
+/// A device has bitmaps where the route of a launch may need them.
+fn a_sparse_route_of_a_device_has_no_bitmaps(runtime: &Runtime) {
+    let graph = random_graph(100_000, 1_600_000);
+    let device = runtime.cuda_device().expect("it is one");
+    let of = |text: &str| {
+        let thresholds = runtime.thresholds().with(text).expect("thresholds");
+        let runtime = runtime.clone().with_thresholds(thresholds);
+        let before = device.allocated_bytes();
+        let mut session = reached::Session::new(&runtime, &graph).expect("fits");
+        session.run(reached::Run {}).expect("runs");
+        let decision = session.decisions().last().expect("decided");
+        assert_eq!(decision.followed.sweeps, Some(decision.sweeps.route));
+        let text = session.explain().to_string();
+        let shown = format!(" barriers, jit, sweeps start {}\n", decision.sweeps.route);
+        assert!(text.contains(&shown), "{text}");
+        (decision.sweeps.route, device.allocated_bytes() - before)
+    };
+    let (route, dense) = of("");
+    assert_eq!(route, Route::BlockDense);
+    let (route, sparse) = of("route.sparse_density = 1");
+    assert_eq!(route, Route::Sparse);
+    // Three times a bit a node, in units of 128 and then 256 bytes.
+    assert_eq!(dense - sparse, 3 * 12_544);
+}
+
+/// A device's own default has all of them.
+fn a_sparse_frontier_has_fewer_ctas_where_a_threshold_says_so(runtime: &Runtime) {
+    let graph = graph();
+    let mut session = scattered::Session::new(runtime, &graph).expect("fits");
+    let mut workers = |text: &str| {
+        session.set_thresholds(runtime.thresholds().with(text).expect("thresholds"));
+        run(&mut session, 10);
+        let decision = session.decisions().last().expect("decided");
+        (decision.launch.workers, decision.followed.workers)
+    };
+    let _first = workers("");
+    let all = runtime.cuda_device().expect("it is one").multiprocessors();
+    assert_eq!(workers("launch.sparse_workers = 32"), (32, 32));
+    assert_eq!(workers(""), (all, all));
+}
+
+/// Each CTA of a batch has a state, so that fewer of them take less. A single run would free nothing by it.
+fn short_memory_sheds_the_ctas_of_a_batch(runtime: &Runtime) {
+    let graph = graph();
+    let mut session = scattered::Session::new(runtime, &graph).expect("fits");
+    let short = runtime.thresholds().with("launch.pressure_bps = 0");
+    session.set_thresholds(short.expect("thresholds"));
+    let all = runtime.cuda_device().expect("it is one").multiprocessors();
+    let workers = |session: &scattered::Session| {
+        let decision = session.decisions().last().expect("decided");
+        (decision.launch.workers, decision.followed.workers)
+    };
+    run(&mut session, 10);
+    let (fewer, followed) = workers(&session);
+    assert_eq!((fewer < all, followed), (true, all));
+    for _ in 0..2 {
+        session.submit(scattered::Run { n: 10 }, 0);
+    }
+    session.run_batch().expect("runs");
+    assert_eq!(workers(&session), (fewer, fewer));
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_sparse_route_keeps_a_device_pushing() {
+    let graph = random_graph(100_000, 1_600_000);
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let mut session = reached::Session::new(&runtime, &graph).expect("fits");
+    let mut pulled = |text: &str| {
+        session.set_thresholds(runtime.thresholds().with(text).expect("thresholds"));
+        let out = session.run(reached::Run {}).expect("runs");
+        out.report.activity.expect("counts").pulled
+    };
+    assert!(pulled("pull_from = 0") > 0);
+    assert_eq!(pulled("pull_from = 0\nroute.sparse_density = 1"), 0);
+    assert!(pulled("pull_from = 0") > 0);
+}
+
 /// A kernel is assembled, verified and planned once, however often it runs. On a device its session is kept as well.
 #[kernel]
 fn double(i: Index, x: &mut u32) {
@@ -281,9 +547,13 @@ fn a_kernel_that_runs_again_is_not_planned_again(runtime: &Runtime) {
 
 backend_tests!(
     what_is_opened_again_takes_its_plan_from_the_runtime,
-    a_kernel_that_runs_again_is_not_planned_again;
+    a_kernel_that_runs_again_is_not_planned_again,
+    each_kind_of_plan_is_kept_by_itself;
     cpus:
     a_dense_route_sweeps_a_list_in_the_order_of_the_nodes,
     the_route_that_a_wave_starts_with_is_held_near_a_threshold,
-    without_room_for_a_bitmap_lists_stay_lists,
+    without_room_for_a_bitmap_lists_stay_lists;
+    devices: a_sparse_route_of_a_device_has_no_bitmaps,
+    a_sparse_frontier_has_fewer_ctas_where_a_threshold_says_so,
+    short_memory_sheds_the_ctas_of_a_batch,
 );

@@ -480,9 +480,11 @@ fn each_launch_is_decided_from_what_the_last_one_saw(runtime: &Runtime) {
 
     let text = session.explain().to_string();
     assert_eq!(text.lines().count(), 12);
-    let words = ["barriers", "queue", "interpreter, ", "jit"];
+    let words = ["barriers", "interpreter, ", "jit"];
     let of_a_device = words.iter().any(|w| text.contains(w));
-    assert_eq!(of_a_device, first.followed.sweeps.is_none(), "{text}");
+    assert_eq!(of_a_device, runtime.backend() == "cuda", "{text}");
+    // Nobody follows how full a queue is.
+    assert!(!text.contains("queue"), "{text}");
     assert!(text.starts_with("launch 1: dense, "), "{text}");
     assert!(text.contains(followed), "{text}");
     assert!(text.contains("1000 rounds"), "{text}");
@@ -1052,8 +1054,7 @@ fn what_a_policy_calls_short_stays_on_one_cta(runtime: &Runtime) {
     };
     assert_eq!(scopes(&mut session, &small), (Scope::One, true));
     let text = session.explain().to_string();
-    let last = session.decisions().last().expect("decided");
-    let is_device = last.followed.sweeps.is_none();
+    let is_device = runtime.backend() == "cuda";
     assert_eq!(text.contains("CTA barriers"), is_device, "{text}");
     session.update(&large).expect("fits");
     let alone = session.decisions().all(|d| d.request.max_workers == 1);

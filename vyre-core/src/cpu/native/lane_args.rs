@@ -3,8 +3,8 @@
 use super::walks::Lane;
 use crate::dsl::columns::{self, Element, Slice};
 use crate::dsl::record::{Record, Shape};
-use crate::dsl::views::{Arrays, Atomic, AtomicElement, Buf};
-use crate::dsl::{Bits, Records};
+use crate::dsl::views::{Arrays, Atomic, AtomicElement, Buf, LentRows};
+use crate::dsl::{Bits, Records, Row};
 use std::cell::{Ref, RefMut};
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -626,6 +626,205 @@ impl<T: AtomicElement, const K: usize> LaneArg for OwnRowMut<'_, T, K> {
     fn close(&self, (): ()) {}
 }
 
+/// `&Row<T>`: the lane's own row of values, read.
+#[derive(Debug)]
+pub struct OwnValues<'s, T> {
+    pub(super) offsets: Values<'s, u32>,
+    pub(super) values: Values<'s, T>,
+}
+
+/// Rows that follow each other, with all values: the first row begins at the first offset.
+type RowsOf<'v, T> = (&'v [u32], &'v [T]);
+
+/// The values of a row, by its place among the offsets.
+#[inline]
+fn between(offsets: &[u32], at: usize) -> std::ops::Range<usize> {
+    offsets[at] as usize..offsets[at + 1] as usize
+}
+
+impl<T: Element> LaneArg for OwnValues<'_, T> {
+    type Item<'l> = &'l Row<T>;
+    type View<'v>
+        = RowsOf<'v, T>
+    where
+        Self: 'v;
+    type Part<'v>
+        = RowsOf<'v, T>
+    where
+        Self: 'v;
+    type Local = ();
+    type Slot = ();
+
+    #[inline]
+    fn view(&mut self) -> RowsOf<'_, T> {
+        (&self.offsets, &self.values)
+    }
+    #[inline]
+    fn begin(&self) {}
+    #[inline]
+    fn open(_: RowsOf<'_, T>, _: usize) {}
+    #[inline]
+    fn slot() {}
+    #[inline]
+    fn get<'l>(
+        (offsets, values): &'l RowsOf<'_, T>,
+        _: (&'l mut (), &'l mut ()),
+        lane: Lane,
+    ) -> &'l Row<T> {
+        Row::new(&values[between(offsets, lane.index as usize)])
+    }
+    #[inline]
+    fn put(_: &RowsOf<'_, T>, (): (), _: Lane) {}
+    #[inline]
+    fn whole(&mut self) -> RowsOf<'_, T> {
+        self.view()
+    }
+    #[inline]
+    fn cut<'v>((offsets, values): RowsOf<'v, T>, lanes: usize) -> (RowsOf<'v, T>, RowsOf<'v, T>)
+    where
+        Self: 'v,
+    {
+        ((&offsets[..=lanes], values), (&offsets[lanes..], values))
+    }
+    #[inline]
+    fn first<'p, 'v: 'p>(part: &'p mut RowsOf<'v, T>, _: usize) -> RowsOf<'p, T>
+    where
+        Self: 'v,
+    {
+        *part
+    }
+    #[inline]
+    fn open_part<'v>(_: &RowsOf<'v, T>, _: usize)
+    where
+        Self: 'v,
+    {
+    }
+    #[inline]
+    fn get_at<'l, 'v>(
+        (offsets, values): &'l mut RowsOf<'v, T>,
+        _: (&'l mut (), &'l mut ()),
+        (_, at): (Lane, usize),
+    ) -> &'l Row<T>
+    where
+        Self: 'v,
+    {
+        Row::new(&values[between(offsets, at)])
+    }
+    #[inline]
+    fn put_at<'v>(_: &mut RowsOf<'v, T>, (): (), _: (Lane, usize))
+    where
+        Self: 'v,
+    {
+    }
+    #[inline]
+    fn close(&self, (): ()) {}
+}
+
+/// `&mut Row<T>`: the lane's own row of values, in place where a chunk's lanes are consecutive, otherwise read and
+/// written back when the lane is done.
+#[derive(Debug)]
+pub struct OwnValuesMut<'s, T: AtomicElement> {
+    pub(super) offsets: Values<'s, u32>,
+    pub(super) values: ValuesMut<'s, T>,
+}
+
+impl<T: AtomicElement> LaneArg for OwnValuesMut<'_, T> {
+    type Item<'l> = &'l mut Row<T>;
+    type View<'v>
+        = (&'v [u32], &'v Buf<Atomic<T>>)
+    where
+        Self: 'v;
+    /// The values are those from the first offset on.
+    type Part<'v>
+        = (&'v [u32], &'v mut [T])
+    where
+        Self: 'v;
+    type Local = ();
+    type Slot = Vec<T>;
+
+    #[inline]
+    fn view(&mut self) -> (&[u32], &Buf<Atomic<T>>) {
+        (&self.offsets, Buf::atomic(self.values.get()))
+    }
+    #[inline]
+    fn begin(&self) {}
+    #[inline]
+    fn open(_: (&[u32], &Buf<Atomic<T>>), _: usize) {}
+    #[inline]
+    fn slot() -> Vec<T> {
+        Vec::new()
+    }
+    #[inline]
+    fn get<'l>(
+        (offsets, values): &'l (&[u32], &Buf<Atomic<T>>),
+        (_, slot): (&'l mut (), &'l mut Vec<T>),
+        lane: Lane,
+    ) -> &'l mut Row<T> {
+        let row = between(offsets, lane.index as usize);
+        slot.extend(row.map(|at| values[at as u32].get()));
+        Row::new_mut(slot)
+    }
+    #[inline]
+    fn put((offsets, values): &(&[u32], &Buf<Atomic<T>>), slot: Vec<T>, lane: Lane) {
+        let row = between(offsets, lane.index as usize);
+        for (at, value) in row.zip(slot) {
+            values[at as u32].put(value);
+        }
+    }
+    #[inline]
+    fn whole(&mut self) -> (&[u32], &mut [T]) {
+        (&self.offsets, self.values.get())
+    }
+    #[inline]
+    fn cut<'v>(
+        (offsets, values): (&'v [u32], &'v mut [T]),
+        lanes: usize,
+    ) -> ((&'v [u32], &'v mut [T]), (&'v [u32], &'v mut [T]))
+    where
+        Self: 'v,
+    {
+        let (first, rest) = values.split_at_mut((offsets[lanes] - offsets[0]) as usize);
+        ((&offsets[..=lanes], first), (&offsets[lanes..], rest))
+    }
+    #[inline]
+    fn first<'p, 'v: 'p>(
+        (offsets, values): &'p mut (&'v [u32], &'v mut [T]),
+        lanes: usize,
+    ) -> (&'p [u32], &'p mut [T])
+    where
+        Self: 'v,
+    {
+        let len = (offsets[lanes] - offsets[0]) as usize;
+        (&offsets[..=lanes], &mut values[..len])
+    }
+    #[inline]
+    fn open_part<'v>(_: &(&'v [u32], &'v mut [T]), _: usize)
+    where
+        Self: 'v,
+    {
+    }
+    #[inline]
+    fn get_at<'l, 'v>(
+        (offsets, values): &'l mut (&'v [u32], &'v mut [T]),
+        _: (&'l mut (), &'l mut Vec<T>),
+        (_, at): (Lane, usize),
+    ) -> &'l mut Row<T>
+    where
+        Self: 'v,
+    {
+        let (first, row) = (offsets[0] as usize, between(offsets, at));
+        Row::new_mut(&mut values[row.start - first..row.end - first])
+    }
+    #[inline]
+    fn put_at<'v>(_: &mut (&'v [u32], &'v mut [T]), _: Vec<T>, _: (Lane, usize))
+    where
+        Self: 'v,
+    {
+    }
+    #[inline]
+    fn close(&self, (): ()) {}
+}
+
 /// The columns of a struct-of-arrays buffer, borrowed for reading.
 #[derive(Debug)]
 pub struct Fields<'s, T> {
@@ -827,6 +1026,21 @@ impl<T> Read<'_, T> {
     #[inline]
     pub fn view(&self) -> &Buf<T> {
         Buf::new(&self.values)
+    }
+}
+
+/// `&Rows<T>`: rows of a topology, read by every lane.
+#[derive(Debug)]
+pub struct ReadRows<'s, T> {
+    pub(super) offsets: Values<'s, u32>,
+    pub(super) values: Values<'s, T>,
+}
+
+impl<T> ReadRows<'_, T> {
+    /// The rows.
+    #[inline]
+    pub fn view(&self) -> LentRows<'_, T> {
+        LentRows::new(&self.offsets, &self.values)
     }
 }
 

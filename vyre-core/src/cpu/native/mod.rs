@@ -18,7 +18,8 @@ mod walks;
 
 pub use collected::{AppendArg, PushArg, PushItems, PushView, ReduceArg, RoomView};
 pub use lane_args::{
-    Fields, FieldsMut, LaneArg, Own, OwnMut, OwnRow, OwnRowMut, Read, Rowed, Shared,
+    Fields, FieldsMut, LaneArg, Own, OwnMut, OwnRow, OwnRowMut, OwnValues, OwnValuesMut, Read,
+    ReadRows, Rowed, Shared,
 };
 pub use sweep::{Named, Sweep};
 pub use walks::Lane;
@@ -429,6 +430,7 @@ impl<P: Functions> Executor for NativeExecutor<P> {
             overlaps: false,
             bitmaps: true,
             packs_lists: false,
+            fuses_waves: false,
         }
     }
 
@@ -444,7 +446,7 @@ impl<P: Functions> Executor for NativeExecutor<P> {
         };
         for state in self.states() {
             state.pack_up_to_bytes = hint.pack_up_to_bytes;
-            state.sweeps = hint.host.sweeps;
+            state.sweeps = hint.sweeps;
             state.meter.time_waves = hint.time_waves;
         }
         self.max_slots = hint.slots.max(1) as usize;
@@ -460,7 +462,7 @@ impl<P: Functions> Executor for NativeExecutor<P> {
                 limits.max_workers
             },
             code: "native".into(),
-            sweeps: Some(hint.host.sweeps.start),
+            sweeps: Some(hint.sweeps.start),
             notes,
         }
     }

@@ -3,8 +3,8 @@
 use super::collected::{AppendArg, PushArg, PushItems, ReduceArg};
 use super::faults::Code;
 use super::lane_args::{
-    Cellular, Field, Fields, FieldsMut, INSIDE, LaneArg, Own, OwnMut, OwnRow, OwnRowMut, Read,
-    Rowed, Shared, Values, ValuesMut,
+    Cellular, Field, Fields, FieldsMut, INSIDE, LaneArg, Own, OwnMut, OwnRow, OwnRowMut, OwnValues,
+    OwnValuesMut, Read, ReadRows, Rowed, Shared, Values, ValuesMut,
 };
 use super::looks::{Ahead, Looks, is_lent};
 use super::pull::Pull;
@@ -114,6 +114,11 @@ impl<'s> Sweep<'s> {
         T::from_bits64(self.state.sizes.scalars[id as usize])
     }
 
+    /// A named constant of type u32.
+    pub fn constant(&self, id: u16) -> u32 {
+        self.state.program.constants[id as usize].bits as u32
+    }
+
     /// A finished reduction.
     pub fn reduction<T: Element>(&self, id: u16) -> T {
         T::from_bits64(self.state.reductions[id as usize].borrow().value())
@@ -159,6 +164,34 @@ impl<'s> Sweep<'s> {
     pub fn read<T: Element>(&self, id: u16) -> Read<'s, T> {
         Read {
             values: self.values(id),
+        }
+    }
+
+    /// Rows of differing lengths.
+    pub fn rows<T: Element>(&self, offsets: u16, values: u16) -> ReadRows<'s, T> {
+        ReadRows {
+            offsets: self.values(offsets),
+            values: self.values(values),
+        }
+    }
+
+    /// Each lane's own row of differing length, read-only.
+    pub fn own_values<T: Element>(&self, offsets: u16, values: u16) -> OwnValues<'s, T> {
+        OwnValues {
+            offsets: self.values(offsets),
+            values: self.values(values),
+        }
+    }
+
+    /// Each lane's own row of differing length.
+    pub fn own_values_mut<T: AtomicElement>(
+        &self,
+        offsets: u16,
+        values: u16,
+    ) -> OwnValuesMut<'s, T> {
+        OwnValuesMut {
+            offsets: self.values(offsets),
+            values: self.values_mut(values),
         }
     }
 

@@ -2,10 +2,10 @@
 
 use super::looks::Ahead;
 use crate::cpu::state::Graph;
-use crate::dsl::Edge;
 use crate::dsl::csr::Csr;
 use crate::dsl::record::Rows;
 use crate::dsl::views::prefetch;
+use crate::dsl::{Cell, Edge};
 use crate::plan::footprint::{ALONE, CHUNK};
 use rayon::prelude::*;
 use std::slice;
@@ -30,6 +30,12 @@ impl Lane {
             dst: self.dst,
             index: self.index,
         }
+    }
+
+    /// The item of a sweep over a grid of this width and height.
+    #[inline]
+    pub fn cell(self, sides: (u32, u32)) -> Cell {
+        Cell::swept(self.index, sides)
     }
 }
 

@@ -422,6 +422,7 @@ mod tests {
             capacity: Extent::Nodes,
             unique: true,
             owner: Some(FixpointId(0)),
+            reset: None,
         };
         let mut front = Frontier::new(&declared, 3).expect("there is memory");
         front.flip();

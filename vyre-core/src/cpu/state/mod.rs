@@ -172,6 +172,14 @@ pub(crate) trait Bodies {
     fn begin(&mut self) {}
     /// Sweeps a wave in a round; faults go to [`HostState::fail`].
     fn sweep(&mut self, state: &mut HostState, args: &Args<'_>, at: (WaveId, u32));
+    /// Whether it can sweep waves together.
+    fn fuses(&self) -> bool {
+        false
+    }
+    /// Sweeps waves over the same items, which [`HostState::fuses`] allows.
+    fn sweep_together(&mut self, _: &mut HostState, _: (&[WaveId], u32)) {
+        unreachable!("only what fuses is asked for it")
+    }
     /// Evaluates a condition.
     fn until(
         &mut self,

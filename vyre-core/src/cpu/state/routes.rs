@@ -4,7 +4,7 @@
 use super::HostState;
 use crate::plan::route::{self, Route};
 use crate::run::backend::Sweeps;
-use crate::vir0::module::{FrontierId, Program, WaveId};
+use crate::vir0::module::{Agreement, Domain, FrontierId, Program, WaveId};
 use rayon::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -151,7 +151,8 @@ impl HostState {
         };
         let sample = route::Sample {
             memory_bps: self.sweeps.memory_bps,
-            // Rounds of one launch: nothing is launched or read back between them.
+            // Rounds of one launch: nothing is launched or read back between them. Which waves of a group are swept
+            // together was decided before it.
             fusion: 0.0,
             dispatch_ns: 1,
             overhead_ns: 0,
@@ -174,6 +175,20 @@ impl HostState {
             self.counts.allocations += u64::from(more > 0);
             self.peak_bytes += 8 * more as u64;
         }
+    }
+
+    /// Whether the wave may be swept item by item together with others of its group: the route asks for it, items are
+    /// numbers, and no result shows the order.
+    pub(super) fn fuses(&self, wave: WaveId) -> bool {
+        if self.sweeps.start != Route::FusedWave {
+            return false;
+        }
+        let numbers = match self.program.waves[wave.index()].domain {
+            Domain::Nodes | Domain::Range(_) | Domain::Edges(_) | Domain::EdgesFrom(..) => true,
+            Domain::Items(f) => self.frontiers[f.index()].records.is_none(),
+            Domain::Once | Domain::ListItems(..) => false,
+        };
+        numbers && !matches!(self.program.agreement, Agreement::Open(_))
     }
 
     /// Items or edges from which threads share a sweep.

@@ -18,6 +18,7 @@ use crate::vir0::module::{
 use crate::vir0::sizes::Sizes;
 use std::num::NonZeroU64;
 use std::sync::Arc;
+use std::time::Duration;
 
 impl HostState {
     /// Copies a run's input.
@@ -407,7 +408,10 @@ impl HostState {
             args,
             bodies,
         };
+        // Two looks at the clock more, for those who can make use of it.
+        let begun = sweeping.bodies.fuses().then(Instant::now);
         let rounds = follow(&program, &mut sweeping);
+        let swept = begun.map(|begun| begun.elapsed());
         for frontier in &mut self.frontiers {
             self.counts.allocations += u64::from(frontier.settle());
         }
@@ -423,7 +427,10 @@ impl HostState {
         }
         self.give_results(outcome, bodies.in_outs().is_empty())?;
         outcome.report.rounds = rounds;
-        outcome.report.wall_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let took = started.elapsed();
+        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        outcome.report.wall_ns = ns(took);
+        outcome.report.overhead_ns = swept.map(|swept| ns(took.saturating_sub(swept)));
         bodies.note(&mut self.activity);
         outcome.report.activity = Some(self.activity);
         outcome.report.waves = self.meter.wave_times();
@@ -495,7 +502,9 @@ impl HostState {
     fn begin_round(&mut self, f: FixpointId, round: u32) {
         self.rounds[f.index()] = round;
         for (state, frontier) in self.frontiers.iter_mut().zip(&self.program.frontiers) {
-            if frontier.owner == Some(f) {
+            if frontier.reset == Some(f) {
+                state.clear();
+            } else if frontier.owner == Some(f) {
                 state.flip();
             }
         }
@@ -638,6 +647,18 @@ impl<B: Bodies> Sweeper for Sweeping<'_, '_, B> {
     fn sweep(&mut self, wave: WaveId, round: u32) -> Result<(), RunError> {
         self.state.note_sweep(wave);
         self.bodies.sweep(self.state, self.args, (wave, round));
+        Ok(())
+    }
+
+    #[inline]
+    fn fuses(&self, wave: WaveId) -> bool {
+        self.bodies.fuses() && self.state.fuses(wave)
+    }
+
+    fn sweep_together(&mut self, waves: &[WaveId], round: u32) -> Result<(), RunError> {
+        waves.iter().for_each(|&wave| self.state.note_sweep(wave));
+        self.state.activity.fused += 1;
+        self.bodies.sweep_together(self.state, (waves, round));
         Ok(())
     }
 

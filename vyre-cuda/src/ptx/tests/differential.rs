@@ -177,6 +177,7 @@ static BASES: LazyLock<[(u32, String); 4]> = LazyLock::new(|| {
             functions: String::new(),
             known: None,
             left_out: vec![],
+            shape: None,
         };
         (items, splice(&text, &changes).expect("it has all that"))
     })
@@ -514,6 +515,7 @@ fn emulated_by(
         functions: String::new(),
         known: None,
         left_out: vec![],
+        shape: None,
     };
     let text = splice(base, &changes).expect("the base has all");
     let module = Module::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));

@@ -337,6 +337,13 @@ impl Checker<'_> {
                     span,
                 };
             }
+            Some(Name::Handle(h, HandleTy::OwnValues { scalar, .. })) => {
+                return Expr {
+                    kind: Kind::OwnValues(h),
+                    ty: Ty::Row(h, RowOf::Values(scalar)),
+                    span,
+                };
+            }
             Some(Name::Handle(h, ty)) => {
                 return Expr {
                     kind: Kind::Handle(h),

@@ -360,7 +360,7 @@ impl Checker<'_> {
                 | syn::Expr::Path(_)
                 | syn::Expr::Field(_)
                 | syn::Expr::Index(_)
-        ) || self.handle_path(&f.expr).is_some()
+        ) || self.is_no_row(&f.expr)
         {
             return None;
         }
@@ -535,9 +535,7 @@ impl Checker<'_> {
                             },
                             ty,
                         )),
-                        other @ (Source::Adjacent { .. } | Source::Ones { .. }) => {
-                            Some((other, ty))
-                        }
+                        other @ (Source::Row { .. } | Source::Ones { .. }) => Some((other, ty)),
                     };
                 }
                 if name == "ones"
@@ -553,23 +551,26 @@ impl Checker<'_> {
                     };
                     return Some((source, Ty::U32));
                 }
-                let edges = name == "edges";
-                if (edges || name == "neighbors")
-                    && let Some((graph, HandleTy::Csr)) = self.handle_path(inner)
-                {
+                let row = match (self.handle_path(inner), name.as_str()) {
+                    (Some((graph, HandleTy::Csr)), "edges") => Some((graph, RowOf::Edges)),
+                    (Some((graph, HandleTy::Csr)), "neighbors") => Some((graph, RowOf::Neighbors)),
+                    (Some((rows, HandleTy::Rows(s))), "row") => Some((rows, RowOf::Values(s))),
+                    _ => None,
+                };
+                if let Some((from, what)) = row {
                     let args: Vec<Expr> = m.args.iter().map(|a| self.value(a)).collect();
                     let Ok([of]) = <[Expr; 1]>::try_from(args) else {
-                        self.leave(format!("`{name}` takes one node"));
+                        self.leave(format!("`{name}` takes one argument"));
                         return None;
                     };
                     self.unify(&Ty::U32, &of);
-                    let source = Source::Adjacent {
-                        graph,
+                    let source = Source::Row {
+                        from,
                         of: Box::new(of),
-                        edges,
+                        what,
                         site: m.method.span(),
                     };
-                    return Some((source, Ty::U32));
+                    return Some((source, what.item()));
                 }
                 let before = self.report.len();
                 if !self.iterator_chain(m) {
@@ -590,6 +591,15 @@ impl Checker<'_> {
         }
     }
 
+    /// Whether a name stands for something that is no value, and no row that is read.
+    fn is_no_row(&self, e: &syn::Expr) -> bool {
+        let handle = self.handle_path(e).map(|(_, of)| of);
+        !matches!(
+            handle,
+            None | Some(HandleTy::OwnValues { mutable: false, .. })
+        )
+    }
+
     pub(super) fn not_iterable(&mut self, e: &syn::Expr) {
         if let Some((_, h)) = self.handle_path(e) {
             let name = strip(e).to_token_stream();
@@ -603,6 +613,10 @@ impl Checker<'_> {
                 }
                 HandleTy::Csr => {
                     format!("write `for w in {name}.neighbors(v)` or `for e in {name}.edges(v)`")
+                }
+                HandleTy::Rows(_) => format!("write `for x in {name}.row(v)`"),
+                HandleTy::OwnValues { .. } => {
+                    format!("write `for k in 0..{name}.len()` and `{name}[k]`")
                 }
                 HandleTy::Bits => format!("write `for bit in {name}.ones(v)`"),
                 _ => "go over `a..b`, `g.neighbors(v)` or `g.edges(v)`".to_owned(),

@@ -37,7 +37,7 @@ impl Checker<'_> {
                 // What a buffer does not have is said of the buffer.
                 let of_buffer = self.handle_path(&inner.receiver).is_some();
                 let inner = inner.method.to_string();
-                let of_row = matches!(inner.as_str(), "neighbors" | "edges" | "part");
+                let of_row = matches!(inner.as_str(), "neighbors" | "edges" | "row" | "part");
                 of_row && !matches!(name.as_str(), "get" | "first" | "last")
                     || methods::instead(&inner).is_some() && !of_buffer
             }
@@ -463,6 +463,7 @@ impl Checker<'_> {
         }
         let takes = match (h, name.as_str()) {
             (HandleTy::Atomic(_), "compare_exchange" | "compare_and_swap") => 2,
+            (HandleTy::Cell, "at") => 2,
             (_, "len" | "load" | "is_empty" | "inc") => 0,
             _ => 1,
         };
@@ -522,11 +523,44 @@ impl Checker<'_> {
                 (Kind::FrontierLen(handle, true), Ty::BOOL)
             }
             HandleTy::Frontier | HandleTy::List => (Kind::FrontierLen(handle, false), Ty::U32),
+            HandleTy::Cell => {
+                let by: Vec<Expr> = args.collect();
+                for step in &by {
+                    self.unify(&Ty::Scalar(Scalar::I32), step);
+                }
+                let by = Box::new(by.try_into().expect("two arguments"));
+                (Kind::CellAt(handle, by, site), Ty::U32)
+            }
             HandleTy::Csr if name == "neighbors" || name == "edges" => {
                 let Some(of) = args.next() else {
                     return self.wrong(span);
                 };
-                return self.row((handle, name == "edges"), of, (site, span));
+                let what = match name.as_str() {
+                    "edges" => RowOf::Edges,
+                    _ => RowOf::Neighbors,
+                };
+                return self.row((handle, what), of, (site, span));
+            }
+            HandleTy::Rows(scalar) if name == "row" => {
+                let Some(of) = args.next() else {
+                    return self.wrong(span);
+                };
+                return self.row((handle, RowOf::Values(scalar)), of, (site, span));
+            }
+            HandleTy::Rows(_) => {
+                let (kind, ty) = (Kind::RowCount(handle), Ty::U32);
+                if name == "is_empty" {
+                    let zero = Expr {
+                        kind: Kind::Int(0),
+                        ty: Ty::U32,
+                        span,
+                    };
+                    let len = Expr { kind, ty, span };
+                    let kind = Kind::Compare(CompareOp::Eq, Box::new(len), Box::new(zero));
+                    (kind, Ty::BOOL)
+                } else {
+                    (kind, ty)
+                }
             }
             HandleTy::Csr => {
                 let query = if name == "target" {
@@ -588,7 +622,11 @@ impl Checker<'_> {
                 }
                 (Kind::Reduce(handle, value.map(Box::new)), Ty::UNIT)
             }
-            HandleTy::Edge | HandleTy::Own { .. } | HandleTy::Atomic(_) | HandleTy::Bits => {
+            HandleTy::Edge
+            | HandleTy::Own { .. }
+            | HandleTy::OwnValues { .. }
+            | HandleTy::Atomic(_)
+            | HandleTy::Bits => {
                 return self.wrong(span);
             }
         };
@@ -709,10 +747,12 @@ fn methods_of(h: HandleTy) -> &'static [&'static str] {
     match h {
         HandleTy::Atomic(_) => methods::ATOMIC,
         HandleTy::Buf(_) | HandleTy::AtomicBuf(_) => &["len", "is_empty"],
+        HandleTy::Cell => &["at"],
         HandleTy::Csr => &["neighbors", "edges", "target", "degree"],
         HandleTy::Push | HandleTy::PushItems(_) => &["push"],
         HandleTy::Append(_) => &["append"],
         HandleTy::Records(_) => &["get", "len", "is_empty"],
+        HandleTy::Rows(_) => &["row", "len", "is_empty"],
         HandleTy::Reduce { count: true, .. } => &["inc"],
         HandleTy::Reduce {
             op: ReduceOp::Sum | ReduceOp::ExactSum,
@@ -731,6 +771,6 @@ fn methods_of(h: HandleTy) -> &'static [&'static str] {
             op: ReduceOp::And, ..
         } => &["and"],
         HandleTy::Frontier | HandleTy::List => &["len", "is_empty"],
-        HandleTy::Edge | HandleTy::Own { .. } | HandleTy::Bits => &[],
+        HandleTy::Edge | HandleTy::Own { .. } | HandleTy::OwnValues { .. } | HandleTy::Bits => &[],
     }
 }

@@ -54,6 +54,14 @@ impl Checker<'_> {
                 }
             }
             (_, Ty::Error) => self.wrong(span),
+            (_, ty) if let Ty::Row(_, what @ RowOf::Values(_)) = self.types.resolve(ty) => {
+                self.indexed(i, &Ty::U32, &index);
+                Expr {
+                    kind: Kind::RowAt(Box::new(base), Box::new(index), bracket),
+                    ty: what.item(),
+                    span,
+                }
+            }
             (_, ty) if matches!(self.types.resolve(ty), Ty::Array(..)) => {
                 let Ty::Array(element, _) = self.types.resolve(&base.ty) else {
                     return self.wrong(span);
@@ -96,7 +104,7 @@ impl Checker<'_> {
                     self.error(
                         first_token(&i.index),
                         format!("a `{shown}` is not indexed"),
-                        "write `.at(k)`: the edge or node at a place of the row",
+                        "write `.at(k)`: what is at a place of the row",
                     );
                     return self.wrong(span);
                 }
@@ -197,7 +205,24 @@ impl Checker<'_> {
                     span,
                 }
             }
-            (_, Ty::Row(_, edges), syn::Member::Named(name)) => {
+            (&Kind::Handle(h), Ty::Handle(HandleTy::Cell), syn::Member::Named(name)) => {
+                let field = match name.to_string().as_str() {
+                    "x" => CellField::X,
+                    "y" => CellField::Y,
+                    "index" => CellField::Index,
+                    other => {
+                        self.leave(format!("no field `{other}` on type `Cell`"));
+                        return self.wrong(span);
+                    }
+                };
+                Expr {
+                    kind: Kind::CellField(h, field),
+                    ty: Ty::U32,
+                    span,
+                }
+            }
+            (_, Ty::Row(_, what), syn::Member::Named(name)) => {
+                let edges = what == RowOf::Edges;
                 let end = match name.to_string().as_str() {
                     "start" if edges => 0,
                     "end" if edges => 1,
@@ -326,12 +351,16 @@ impl Checker<'_> {
             }
             syn::Expr::Field(f) => {
                 if let syn::Expr::Path(p) = &*f.base
-                    && let Some(Name::Handle(_, HandleTy::Edge)) =
+                    && let Some(Name::Handle(_, of @ (HandleTy::Edge | HandleTy::Cell))) =
                         p.path.get_ident().and_then(|i| self.lookup(i))
                 {
+                    let of = match of {
+                        HandleTy::Cell => "a cell",
+                        _ => "an edge",
+                    };
                     self.error(
                         first_token(&f.member),
-                        "an edge's fields cannot be assigned",
+                        format!("{of}'s fields cannot be assigned"),
                         "copy the field with `let mut`",
                     );
                     return None;
@@ -364,6 +393,23 @@ impl Checker<'_> {
                 path.push(Projection::Index(index, start(e)));
                 Some((Place::Var(id, path), *part))
             }
+            syn::Expr::Index(i)
+                if let Some((
+                    row,
+                    HandleTy::OwnValues {
+                        scalar,
+                        mutable: true,
+                    },
+                )) = self.handle_path(&i.expr) =>
+            {
+                let index = self.value(&i.index);
+                self.indexed(i, &Ty::U32, &index);
+                let bracket = i.bracket_token.span.open();
+                Some((
+                    Place::InRow(row, Box::new(index), bracket),
+                    Ty::Scalar(scalar),
+                ))
+            }
             syn::Expr::Index(i) => {
                 let target = self.expr(e, None);
                 let shown = source_text(e);
@@ -379,6 +425,14 @@ impl Checker<'_> {
                             target.span,
                             format!("`{name}` is a `&Buf<{s}>`, which lanes only read"),
                             format!("take `{name}: &Buf<Atomic<{s}>>` and write `{shown}.store(..)`, or `{name}: &mut {s}` where each lane changes its own element only"),
+                        );
+                    }
+                    Ty::Scalar(s) if matches!(target.kind, Kind::RowAt(..)) => {
+                        let name = strip(&i.expr).to_token_stream();
+                        self.error(
+                            target.span,
+                            format!("the values of `{name}` are only read"),
+                            format!("a lane changes the row of an output or scratch that is its own, as `row: &mut Row<{}>`", s.name()),
                         );
                     }
                     Ty::Error => {}

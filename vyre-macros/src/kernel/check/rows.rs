@@ -39,20 +39,28 @@ fn boxed(kind: Kind, ty: Ty, span: Span) -> Box<Expr> {
 const SIZE: Ty = Ty::Scalar(Scalar::U64);
 
 impl Checker<'_> {
-    /// `g.edges(v)` or `g.neighbors(v)` as a value.
+    /// `g.edges(v)`, `g.neighbors(v)` or `text.row(v)` as a value.
     pub(super) fn row(
         &mut self,
-        (graph, edges): (Handle, bool),
+        (from, what): (Handle, RowOf),
         of: Expr,
         (site, span): (Span, Span),
     ) -> Expr {
         self.unify(&Ty::U32, &of);
-        let kind = Kind::Row {
-            graph,
-            of: Box::new(of),
-            site,
+        let of = Box::new(of);
+        let kind = match what {
+            RowOf::Values(_) => Kind::RowOf {
+                rows: from,
+                of,
+                site,
+            },
+            RowOf::Edges | RowOf::Neighbors => Kind::Row {
+                graph: from,
+                of,
+                site,
+            },
         };
-        expr(kind, Ty::Row(graph, edges), span)
+        expr(kind, Ty::Row(from, what), span)
     }
 
     pub(super) fn row_method(
@@ -63,6 +71,9 @@ impl Checker<'_> {
         span: Span,
     ) -> Expr {
         let (name, site) = (m.method.to_string(), m.method.span());
+        if let Some(changed) = self.change_row(m, &row, span) {
+            return changed;
+        }
         let row = Box::new(row);
         match (name.as_str(), m.args.len()) {
             ("len", 0) => return expr(Kind::RowLen(row), Ty::U32, span),
@@ -74,7 +85,11 @@ impl Checker<'_> {
             ("at", 1) => {
                 let at = self.value(&m.args[0]);
                 self.unify(&Ty::U32, &at);
-                return expr(Kind::RowAt(row, Box::new(at), site), Ty::U32, span);
+                let item = match ty {
+                    Ty::Row(_, what) => what.item(),
+                    _ => Ty::Error,
+                };
+                return expr(Kind::RowAt(row, Box::new(at), site), item, span);
             }
             ("part", 1) => {
                 let syn::Expr::Range(r) = strip(&m.args[0]) else {
@@ -130,6 +145,84 @@ impl Checker<'_> {
             );
         }
         self.wrong(span)
+    }
+
+    /// `row.swap(a, b)` and `row.fill(x)` of the item's own row.
+    fn change_row(&mut self, m: &syn::ExprMethodCall, row: &Expr, span: Span) -> Option<Expr> {
+        let Kind::OwnValues(own) = row.kind else {
+            return None;
+        };
+        let Some((
+            _,
+            HandleTy::OwnValues {
+                scalar,
+                mutable: true,
+            },
+        )) = self.handle_path(&m.receiver)
+        else {
+            return None;
+        };
+        let (name, site) = (m.method.to_string(), m.method.span());
+        let item = Ty::Scalar(scalar);
+        let what = RowOf::Values(scalar);
+        let whole = || boxed(Kind::OwnValues(own), Ty::Row(own, what), span);
+        let var = |id: VarId, ty: &Ty| boxed(Kind::Var(id), ty.clone(), span);
+        let at = |k: VarId| Kind::RowAt(whole(), var(k, &Ty::U32), site);
+        let put = |k: VarId, value: VarId| {
+            let place = Place::InRow(own, var(k, &Ty::U32), site);
+            let kind = Kind::Assign(place, var(value, &item));
+            Stmt::Expr(expr(kind, Ty::UNIT, span))
+        };
+        let bind = |id: VarId, value: Expr| Stmt::Let(Pat::Var(id), Some(value));
+        let stmts = match (name.as_str(), m.args.len()) {
+            ("swap", 2) => {
+                let (a, b) = (self.value(&m.args[0]), self.value(&m.args[1]));
+                self.unify(&Ty::U32, &a);
+                self.unify(&Ty::U32, &b);
+                let (i, j) = (self.hidden(Ty::U32), self.hidden(Ty::U32));
+                let (x, y) = (self.hidden(item.clone()), self.hidden(item.clone()));
+                vec![
+                    bind(i, a),
+                    bind(j, b),
+                    bind(x, expr(at(i), item.clone(), span)),
+                    bind(y, expr(at(j), item.clone(), span)),
+                    put(i, y),
+                    put(j, x),
+                ]
+            }
+            ("fill", 1) => {
+                let value = self.value(&m.args[0]);
+                self.unify(&item, &value);
+                let (x, k) = (self.hidden(item.clone()), self.hidden(Ty::U32));
+                let id = self.open_loop(None, true, true, None);
+                self.close_loop();
+                let body = Block {
+                    stmts: vec![put(k, x)],
+                    tail: None,
+                    ends: false,
+                };
+                let turns = Kind::For {
+                    id,
+                    var: Some(k),
+                    source: Source::Range {
+                        start: boxed(Kind::Int(0), Ty::U32, span),
+                        end: boxed(Kind::RowLen(whole()), Ty::U32, span),
+                        inclusive: false,
+                        reversed: false,
+                        step: None,
+                    },
+                    body: boxed(Kind::Block(body), Ty::UNIT, span),
+                };
+                vec![bind(x, value), Stmt::Expr(expr(turns, Ty::UNIT, span))]
+            }
+            _ => return None,
+        };
+        let block = Block {
+            stmts,
+            tail: None,
+            ends: false,
+        };
+        Some(expr(Kind::Block(block), Ty::UNIT, span))
     }
 
     /// A loop over a row that is not asked for in the loop itself, or over several things by their places; `None` where
@@ -333,7 +426,8 @@ impl Checker<'_> {
                 return None;
             }
         }
-        if self.handle_path(e).is_some() {
+        let handle = self.handle_path(e).map(|(_, of)| of);
+        if !matches!(handle, None | Some(HandleTy::OwnValues { .. })) {
             self.not_iterable(e);
             return None;
         }
@@ -361,6 +455,10 @@ impl Checker<'_> {
 
     fn places_of_row(&mut self, row: Expr, reversed: bool, span: Span) -> Places {
         let ty = self.types.resolve(&row.ty);
+        let item = match ty {
+            Ty::Row(_, what) => what.item(),
+            _ => Ty::Error,
+        };
         let all = self.hidden(ty.clone());
         let len = Kind::RowLen(boxed(Kind::Var(all), ty.clone(), span));
         Places {
@@ -368,7 +466,7 @@ impl Checker<'_> {
             count: expr(Kind::Cast(boxed(len, Ty::U32, span)), SIZE, span),
             wide: false,
             item: Item::Row(all, ty, reversed, span),
-            ty: Ty::U32,
+            ty: item,
         }
     }
 
@@ -435,26 +533,43 @@ impl Item {
                 }
             }
             Item::Row(all, ty, reversed, at) => {
-                let Ty::Row(graph, edges) = ty else {
+                let Ty::Row(from, what) = ty else {
                     unreachable!("it is a row");
                 };
                 let end = usize::from(reversed);
                 let row = boxed(Kind::Var(all), ty.clone(), span);
                 let end = boxed(Kind::Field(row, end), Ty::U32, span);
-                let edge = match reversed {
-                    true => back(end, &Ty::U32),
-                    false => boxed(Kind::Binary(BinaryOp::Add, end, k(&Ty::U32)), Ty::U32, span),
+                let edge = match (reversed, what) {
+                    // Counted from where the row begins, so that the item's own stays known as that.
+                    (true, RowOf::Values(_)) => {
+                        let field = |at| {
+                            let row = boxed(Kind::Var(all), ty.clone(), span);
+                            boxed(Kind::Field(row, at), Ty::U32, span)
+                        };
+                        let len = Kind::Binary(BinaryOp::Sub, field(1), field(0));
+                        let place = back(boxed(len, Ty::U32, span), &Ty::U32);
+                        boxed(Kind::Binary(BinaryOp::Add, field(0), place), Ty::U32, span)
+                    }
+                    (true, _) => back(end, &Ty::U32),
+                    (false, _) => {
+                        boxed(Kind::Binary(BinaryOp::Add, end, k(&Ty::U32)), Ty::U32, span)
+                    }
                 };
-                if edges {
-                    return *edge;
-                }
-                let kind = Kind::Csr {
-                    query: CsrCall::Query(CsrQuery::Target),
-                    graph,
-                    of: edge,
-                    site: at,
+                let kind = match what {
+                    RowOf::Edges => return *edge,
+                    RowOf::Neighbors => Kind::Csr {
+                        query: CsrCall::Query(CsrQuery::Target),
+                        graph: from,
+                        of: edge,
+                        site: at,
+                    },
+                    RowOf::Values(_) => Kind::Load {
+                        buffer: from,
+                        index: edge,
+                        site: at,
+                    },
                 };
-                expr(kind, Ty::U32, span)
+                expr(kind, what.item(), span)
             }
             Item::Element(all, ty, n, reversed, at) => {
                 let Ty::Array(element, _) = &ty else {

@@ -6,6 +6,10 @@ impl Checker<'_> {
     /// The handle type that a parameter's type names.
     pub(super) fn handle(&mut self, ty: &syn::Type) -> Option<HandleTy> {
         let written = param::written_of_helper(ty);
+        // A struct of the user's hides the word.
+        if written == param::Written::Cell && self.known(ty).is_some() {
+            return None;
+        }
         let Some(handle) = written.of_items() else {
             return written.handle();
         };

@@ -226,6 +226,25 @@ impl<'f> Lowerer<'_, 'f> {
         });
     }
 
+    /// A place that is worked out after a value, whose faults come first.
+    fn beside_value(
+        &mut self,
+        value: ir::Expr,
+        place: impl FnOnce(&mut Self) -> ir::Expr,
+    ) -> (ir::Expr, ir::Expr) {
+        let value = match is_pure(&value) {
+            true => value,
+            false => self.leaf(value),
+        };
+        let before = self.out.len();
+        let mut values = [vec![value]];
+        let place = place(self);
+        self.keep_order(before, &mut values);
+        let [value] = values.map(|v| v.into_iter().next());
+        let none = ir::Expr::Literal(Scalar::U32, 0);
+        (place, value.unwrap_or(none))
+    }
+
     /// The value was computed before the place.
     pub(super) fn store(&mut self, place: &'f Place, values: Vec<ir::Expr>, span: Span) {
         match place {
@@ -238,6 +257,13 @@ impl<'f> Lowerer<'_, 'f> {
                 self.keep_order(before, &mut values);
                 let [values] = values;
                 self.write(spot, values);
+            }
+            Place::InRow(row, at, site) => {
+                let Some(value) = values.into_iter().next() else {
+                    return;
+                };
+                let (index, value) = self.beside_value(value, |l| l.in_own_row(*row, at, *site));
+                self.store_in_row(*row, (index, value), *site);
             }
             Place::Own(h) => {
                 let (buffer, scalar) = self.buffer(*h);
@@ -299,6 +325,19 @@ impl<'f> Lowerer<'_, 'f> {
                 };
                 let result = self.binary(op, s, x, (y, ty), span);
                 return self.write(spot, vec![result]);
+            }
+            Place::InRow(row, at, site) => {
+                let (index, y) = self.beside_value(y, |l| l.in_own_row(*row, at, *site));
+                let y = self.leaf(y);
+                let (buffer, s) = self.buffer(*row);
+                let load = ir::Expr::Load {
+                    buffer,
+                    scalar: s,
+                    index: Box::new(index.clone()),
+                    site: self.site(*site),
+                };
+                let result = self.binary(op, s, widen(s, load), (y, ty), span);
+                return self.store_in_row(*row, (index, result), *site);
             }
             Place::Own(h) => {
                 let s = self.buffer(*h).1;

@@ -125,12 +125,28 @@ impl<'f> Lowerer<'_, 'f> {
             Source::Ones { rows, of, site } => {
                 return self.ones(id, var, (*rows, &**of, *site), body);
             }
-            Source::Adjacent {
-                graph, of, site, ..
+            Source::Row {
+                from,
+                of,
+                what: RowOf::Values(_),
+                site,
+            } => {
+                let mut ends = self.row_of(*from, of, *site).into_iter();
+                let mut next = || ends.next().unwrap_or(ir::Expr::Literal(Scalar::U32, 0));
+                let (begin, end) = (next(), next());
+                let first = self.counter(Scalar::U32, begin);
+                let end = self.bound(end);
+                (Scalar::U32, first, end, true)
+            }
+            Source::Row {
+                from,
+                of,
+                what: RowOf::Edges | RowOf::Neighbors,
+                site,
             } => {
                 let of = self.scalar(of);
                 let of = self.leaf(of);
-                let topology = self.graph(*graph);
+                let topology = self.graph(*from);
                 let site = self.site(*site);
                 let ask = |query, of| ir::Expr::Csr {
                     query,
@@ -144,12 +160,9 @@ impl<'f> Lowerer<'_, 'f> {
             }
         };
         let target = match source {
-            Source::Adjacent {
-                graph,
-                edges: false,
-                site,
-                ..
-            } => Some((self.graph(*graph), self.site(*site))),
+            Source::Row {
+                from, what, site, ..
+            } if *what != RowOf::Edges => Some((*from, *what, *site)),
             _ => None,
         };
         self.counted(id, var, (s, counter, last, up), target, body);
@@ -179,14 +192,14 @@ impl<'f> Lowerer<'_, 'f> {
         self.leave_loop(id, block);
     }
 
-    /// A loop whose counter moves by one towards `last`. The body sees the counter, or with a `target` the node that
-    /// this edge of the topology leads to.
+    /// A loop whose counter moves by one towards `last`. The body sees the counter, or with a `target` what is there in
+    /// all rows: the node that an edge of the topology leads to, or a value.
     fn counted(
         &mut self,
         id: LoopId,
         var: Option<VarId>,
         (s, counter, last, up): (Scalar, LocalId, ir::Expr, bool),
-        target: Option<(TopologyId, SiteId)>,
+        target: Option<(Handle, RowOf, Span)>,
         body: &'f Expr,
     ) {
         let reg = register(s);
@@ -225,17 +238,10 @@ impl<'f> Lowerer<'_, 'f> {
                     binary(BinaryOp::Add, reg, now.clone(), one.clone()),
                 ));
             }
-            if let (Some(var), Some(edge), Some((topology, site))) = (var, item, target) {
-                let query = CsrQuery::Target;
-                l.bind(
-                    var,
-                    vec![ir::Expr::Csr {
-                        query,
-                        topology,
-                        of: Box::new(edge),
-                        site,
-                    }],
-                );
+            if let (Some(var), Some(at), Some((from, what, site))) = (var, item, target) {
+                let site = l.site(site);
+                let value = l.in_rows((from, what), at, site);
+                l.bind(var, vec![value]);
             }
             l.discard(body);
         });

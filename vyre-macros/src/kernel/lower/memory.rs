@@ -2,6 +2,16 @@
 
 use super::*;
 
+/// Where the item's own row begins and ends: worked out where its body begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OwnRow {
+    offsets: BufferId,
+    begin: LocalId,
+    end: LocalId,
+    /// Where it was first asked for.
+    site: SiteId,
+}
+
 impl<'f> Lowerer<'_, 'f> {
     pub(super) fn load_own(&mut self, h: Handle, span: Span) -> ir::Expr {
         let (buffer, scalar) = self.buffer(h);
@@ -99,13 +109,10 @@ impl<'f> Lowerer<'_, 'f> {
                 (BufferId(0), Width::Fixed(0))
             }
         };
-        let uniform = |u| ir::Expr::Uniform(u, Scalar::U32);
-        let width = match width {
-            Width::Fixed(n) => ir::Expr::Literal(Scalar::U32, n.into()),
-            Width::Constant(c) => uniform(Uniform::Constant(c)),
-            Width::Scalar(s) => uniform(Uniform::Scalar(s)),
-        };
-        build::Bits { buffer, width }
+        build::Bits {
+            buffer,
+            width: width_of(width),
+        }
     }
 
     /// Whether a word is made of words `k` of rows as wide as these, so that it has no bits beyond their width.
@@ -309,6 +316,128 @@ impl<'f> Lowerer<'_, 'f> {
         }
     }
 
+    /// The offsets of rows.
+    fn offsets(&mut self, rows: Handle) -> BufferId {
+        match self.binding(rows) {
+            Some(ParamKind::Rows { offsets, .. }) => offsets,
+            _ => {
+                self.fault("rows are expected");
+                BufferId(0)
+            }
+        }
+    }
+
+    /// Where the item's own row of values begins and ends.
+    pub(super) fn own_values(&mut self, row: Handle, span: Span) -> [ir::Expr; 2] {
+        let Some(ParamKind::OwnValues { offsets, .. }) = self.binding(row) else {
+            self.fault("a row is expected");
+            return [(); 2].map(|()| ir::Expr::Literal(Scalar::U32, 0));
+        };
+        let known = self.own_rows.iter().find(|own| own.offsets == offsets);
+        let own = match known {
+            Some(own) => *own,
+            None => {
+                let own = OwnRow {
+                    offsets,
+                    begin: self.temp(Scalar::U32),
+                    end: self.temp(Scalar::U32),
+                    site: self.site(span),
+                };
+                self.own_rows.push(own);
+                own
+            }
+        };
+        [own.begin, own.end].map(ir::Expr::Local)
+    }
+
+    /// The body, with the ends of the rows that it asks for ahead of it.
+    pub(super) fn with_own_rows(&mut self, body: ir::Block) -> ir::Block {
+        let mut all = Vec::new();
+        for own in std::mem::take(&mut self.own_rows) {
+            let item = self.item(ItemField::Index);
+            let one = ir::Expr::Literal(Scalar::U32, 1);
+            let next = binary(BinaryOp::Add, Scalar::U32, item.clone(), one);
+            for (local, index) in [(own.begin, item), (own.end, next)] {
+                let load = ir::Expr::Load {
+                    buffer: own.offsets,
+                    scalar: Scalar::U32,
+                    index: Box::new(index),
+                    site: own.site,
+                };
+                all.push(ir::Stmt::Assign(local, load));
+            }
+        }
+        all.extend(body);
+        all
+    }
+
+    /// The place of a value of the item's own row among all values, once it is checked.
+    pub(super) fn in_own_row(&mut self, row: Handle, at: &'f Expr, site: Span) -> ir::Expr {
+        let at = self.scalar(at);
+        let at = self.leaf(at);
+        let [begin, end] = self.own_values(row, site);
+        let site = self.site(site);
+        self.emit(ir::Stmt::CheckIndex {
+            index: at.clone(),
+            len: binary(BinaryOp::Sub, Scalar::U32, end, begin.clone()),
+            site,
+        });
+        binary(BinaryOp::Add, Scalar::U32, begin, at)
+    }
+
+    /// Overwrites a value of the item's own row.
+    pub(super) fn store_in_row(
+        &mut self,
+        row: Handle,
+        (index, value): (ir::Expr, ir::Expr),
+        site: Span,
+    ) {
+        let (buffer, scalar) = self.buffer(row);
+        let site = self.site(site);
+        let value = match scalar {
+            Scalar::U8 => cast_ir(Scalar::U32, Scalar::U8, value),
+            _ => value,
+        };
+        self.emit(ir::Stmt::Store {
+            buffer,
+            index,
+            value,
+            site,
+        });
+    }
+
+    /// How many rows there are.
+    pub(super) fn row_count(&mut self, rows: Handle) -> ir::Expr {
+        let ends = ir::Expr::Len(self.offsets(rows));
+        let one = ir::Expr::Literal(Scalar::U32, 1);
+        binary(BinaryOp::Sub, Scalar::U32, ends, one)
+    }
+
+    /// Where a row of values begins and ends.
+    pub(super) fn row_of(&mut self, rows: Handle, of: &'f Expr, site: Span) -> Vec<ir::Expr> {
+        let of = self.scalar(of);
+        let of = self.leaf(of);
+        let (buffer, len, site) = (self.offsets(rows), self.row_count(rows), self.site(site));
+        self.emit(ir::Stmt::CheckIndex {
+            index: of.clone(),
+            len,
+            site,
+        });
+        let load = |index| ir::Expr::Load {
+            buffer,
+            scalar: Scalar::U32,
+            index: Box::new(index),
+            site,
+        };
+        let next = binary(
+            BinaryOp::Add,
+            Scalar::U32,
+            of.clone(),
+            ir::Expr::Literal(Scalar::U32, 1),
+        );
+        vec![load(of), load(next)]
+    }
+
     /// Where a row begins and ends, free to repeat.
     pub(super) fn row(&mut self, row: &'f Expr) -> [ir::Expr; 2] {
         let values = self.value(row);
@@ -328,16 +457,38 @@ impl<'f> Lowerer<'_, 'f> {
             len,
             site,
         });
-        let edge = binary(BinaryOp::Add, Scalar::U32, begin, at);
+        let at = binary(BinaryOp::Add, Scalar::U32, begin, at);
         vec![match self.ty(&row.ty) {
-            Ty::Row(graph, false) => ir::Expr::Csr {
+            Ty::Row(from, what) => self.in_rows((from, what), at, site),
+            _ => at,
+        }]
+    }
+
+    /// What is at a place, counted over all rows.
+    pub(super) fn in_rows(
+        &mut self,
+        (from, what): (Handle, RowOf),
+        at: ir::Expr,
+        site: SiteId,
+    ) -> ir::Expr {
+        match what {
+            RowOf::Edges => at,
+            RowOf::Neighbors => ir::Expr::Csr {
                 query: CsrQuery::Target,
-                topology: self.graph(graph),
-                of: Box::new(edge),
+                topology: self.graph(from),
+                of: Box::new(at),
                 site,
             },
-            _ => edge,
-        }]
+            RowOf::Values(scalar) => {
+                let load = ir::Expr::Load {
+                    buffer: self.buffer(from).0,
+                    scalar,
+                    index: Box::new(at),
+                    site,
+                };
+                widen(scalar, load)
+            }
+        }
     }
 
     /// The places from `a` to `b`: `b` is at most the length, and `a` at most `b`.
@@ -409,5 +560,15 @@ impl<'f> Lowerer<'_, 'f> {
         let again = less(&all, &sum);
         let left = binary(BinaryOp::Or, Scalar::Bool, left, again);
         vec![all, left]
+    }
+}
+
+/// The value of a width.
+pub(super) fn width_of(width: Width) -> ir::Expr {
+    let uniform = |u| ir::Expr::Uniform(u, Scalar::U32);
+    match width {
+        Width::Fixed(n) => ir::Expr::Literal(Scalar::U32, n.into()),
+        Width::Constant(c) => uniform(Uniform::Constant(c)),
+        Width::Scalar(s) => uniform(Uniform::Scalar(s)),
     }
 }

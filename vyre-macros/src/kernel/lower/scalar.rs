@@ -48,12 +48,6 @@ impl<'f> Lowerer<'_, 'f> {
             to: s,
             value: Box::new(e),
         };
-        let select = |scalar, cond, then, otherwise| ir::Expr::Select {
-            scalar,
-            cond: Box::new(cond),
-            then: Box::new(then),
-            otherwise: Box::new(otherwise),
-        };
         let sign_mask = if s.rows() == 2 {
             1u64 << 63
         } else {
@@ -574,7 +568,7 @@ fn signed(s: Scalar) -> Scalar {
 }
 
 /// A division or remainder that can fault, at a site.
-fn divide(
+pub(super) fn divide(
     op: BinaryOp,
     s: Scalar,
     (left, right): (ir::Expr, ir::Expr),
@@ -586,6 +580,21 @@ fn divide(
         left: Box::new(left),
         right: Box::new(right),
         site,
+    }
+}
+
+/// `if cond { then } else { otherwise }`, where both are worked out.
+pub(super) fn select(
+    scalar: Scalar,
+    cond: ir::Expr,
+    then: ir::Expr,
+    otherwise: ir::Expr,
+) -> ir::Expr {
+    ir::Expr::Select {
+        scalar,
+        cond: Box::new(cond),
+        then: Box::new(then),
+        otherwise: Box::new(otherwise),
     }
 }
 

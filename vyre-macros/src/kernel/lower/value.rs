@@ -48,6 +48,18 @@ impl<'f> Lowerer<'_, 'f> {
                     return Vec::new();
                 }
             },
+            Kind::CellField(h, field) => {
+                let Some(sides) = self.sides(*h) else {
+                    return Vec::new();
+                };
+                self.cell(sides, *field, e.span)
+            }
+            Kind::CellAt(h, by, site) => {
+                let Some(sides) = self.sides(*h) else {
+                    return Vec::new();
+                };
+                self.cell_at(sides, by, *site)
+            }
             Kind::Own(h) => self.load_own(*h, e.span),
             Kind::Load {
                 buffer,
@@ -137,6 +149,9 @@ impl<'f> Lowerer<'_, 'f> {
                 };
                 return vec![ask(CsrQuery::Begin), ask(CsrQuery::End)];
             }
+            Kind::RowOf { rows, of, site } => return self.row_of(*rows, of, *site),
+            Kind::OwnValues(h) => return self.own_values(*h, e.span).to_vec(),
+            Kind::RowCount(rows) => self.row_count(*rows),
             Kind::RowLen(row) => {
                 let [begin, end] = self.row(row);
                 binary(BinaryOp::Sub, Scalar::U32, end, begin)

@@ -173,6 +173,21 @@ fn extent(length: &Length, e: &Expr, tables: &mut Tables) -> Extent {
     }
 }
 
+/// One more than a length.
+pub(super) fn and_one((length, extent): (&Length, Extent), tables: &mut Tables) -> Extent {
+    let longer = Length::of(LengthOp::Add, length.clone(), Length::Fixed(1));
+    let mut terms = match extent {
+        Extent::Computed(id) => tables.lengths()[id.index()].terms.clone(),
+        value => vec![Term::Value(value)],
+    };
+    terms.extend([Term::Value(Extent::Fixed(1)), Term::Op(LengthOp::Add)]);
+    match longer {
+        Length::Broken => BROKEN.1,
+        Length::Fixed(n) => Extent::Fixed(n),
+        longer => Extent::Computed(tables.length(format!("{longer:?}"), terms)),
+    }
+}
+
 /// The operation that a length may be computed with.
 pub(crate) fn length_op(op: &BinOp) -> Option<LengthOp> {
     Some(match op {
@@ -258,6 +273,7 @@ impl Fields<'_> {
                 };
                 Some((Length::NodeBits(Box::new(bits)), Extent::NodeBits(extent)))
             }
+            Per::Rows(_) => None,
             Per::Bounds(graph, drops) => {
                 let of = self.topology(graph, report)?;
                 if let Some((
@@ -439,6 +455,33 @@ impl Fields<'_> {
         Some(length)
     }
 
+    /// A side of a grid, whose value each of its cells has.
+    pub(super) fn side(
+        &self,
+        e: &Expr,
+        at: (Option<usize>, usize),
+        tables: &mut Tables,
+        report: &mut Report,
+    ) -> Option<Width> {
+        match self.tree(e, at, report)?.length() {
+            Length::Fixed(n) => u32::try_from(n).map(Width::Fixed).ok(),
+            Length::Scalar(s) => Some(Width::Scalar(s)),
+            Length::Broken => None,
+            length if length.is_constant() => {
+                let value = without_brackets(e).to_token_stream();
+                Some(Width::Constant(tables.constant(value, Scalar::U32)))
+            }
+            _ => {
+                report.error_all(
+                    e,
+                    format!("`{}` is computed, and a side of a grid is not", source_text(e)),
+                    "write a literal, a u32 scalar of `Data` or a u32 constant; or sweep `range(n)`, and work out the places of index `i` as `i % w` and `i / w`",
+                );
+                None
+            }
+        }
+    }
+
     fn tree<'e>(
         &self,
         e: &'e Expr,
@@ -539,6 +582,24 @@ impl Fields<'_> {
         {
             let graph = here(graph).unwrap_or_else(|| graph.clone());
             return self.topology(&graph, report).map(Length::Edges);
+        }
+        if let Expr::Call(call) = e
+            && ident_of(&call.func).is_some_and(|f| f == "row")
+            && let (1, Some(rows)) = (call.args.len(), call.args.first().and_then(ident_of))
+        {
+            let rows = here(rows).unwrap_or_else(|| rows.clone());
+            return match self.find(&rows, report)? {
+                (_, Slot::RowsOf { count, .. }) => Some(Length::Scalar(count)),
+                (_, Slot::Broken) => None,
+                (field, _) => {
+                    report.error_help(
+                        rows.span(),
+                        format!("`{rows}` is {}, and has no rows", describe(&field.kind)),
+                        format!("rows are given with the session: `#[topology(per = node)] {rows}: Rows<u32>`"),
+                    );
+                    None
+                }
+            };
         }
         if let Some(word) = ident_of(e) {
             let name = here(word);

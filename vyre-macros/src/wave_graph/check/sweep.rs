@@ -3,6 +3,7 @@
 use super::length::row_factor;
 use super::*;
 use crate::wave_graph::graph::rounds;
+use syn::parse_quote;
 
 impl<'g> Fields<'g> {
     /// Resolves a domain in the current module of `tables`.
@@ -28,6 +29,11 @@ impl<'g> Fields<'g> {
                     return None;
                 }
                 let (length, extent) = self.len(e, (origin, wave.scope), tables, report)?;
+                (Domain::Range(extent), Some(length))
+            }
+            DomainArgs::Grid(sides) => {
+                let cells = cells(sides);
+                let (length, extent) = self.len(&cells, (origin, wave.scope), tables, report)?;
                 (Domain::Range(extent), Some(length))
             }
             DomainArgs::Nodes(graph) => {
@@ -79,6 +85,21 @@ impl<'g> Fields<'g> {
         })
     }
 
+    /// The width and the height of a grid, which its cells are made from.
+    fn sides(
+        &self,
+        sides: &[Expr; 2],
+        wave: &Wave,
+        tables: &mut Tables,
+        report: &mut Report,
+    ) -> Option<[Width; 2]> {
+        let at = (wave.origin.map(|o| o.graph), wave.scope);
+        let [width, height] = sides
+            .each_ref()
+            .map(|side| self.side(side, at, tables, report));
+        Some([width?, height?])
+    }
+
     /// Matches a wave's parameters with its domain and the fields. `None` when something was reported.
     pub(crate) fn sweep(
         &self,
@@ -89,7 +110,14 @@ impl<'g> Fields<'g> {
     ) -> Option<Sweep> {
         let errors = report.len();
         let args = wave.domain.as_ref();
-        let domain = args.and_then(|d| self.domain(d, wave, tables, report));
+        let sides = match args {
+            Some(DomainArgs::Grid(sides)) => Some(self.sides(sides, wave, tables, report)),
+            _ => None,
+        };
+        let domain = match sides {
+            Some(None) => None,
+            _ => args.and_then(|d| self.domain(d, wave, tables, report)),
+        };
         let mut params = Vec::new();
         let mut item_seen: Option<Ident> = None;
         let taken = self.taken(wave, program, report);
@@ -122,7 +150,10 @@ impl<'g> Fields<'g> {
                     program,
                     report,
                 ),
-                (None, _) => self.free(wave, name.as_ref(), ty, &mut item_seen, report),
+                (None, _) => {
+                    let item = (&mut item_seen, sides.flatten());
+                    self.free(wave, name.as_ref(), ty, item, report)
+                }
             };
             if let Some(kind) = kind {
                 let at = ty.span();
@@ -264,7 +295,10 @@ impl<'g> Fields<'g> {
         match domain.and_then(|d| self.item(d)) {
             Some(item) => same_item(ty, item),
             None => {
-                let word = matches!(written(ty), Written::Node | Written::Index | Written::Edge);
+                let word = matches!(
+                    written(ty),
+                    Written::Node | Written::Index | Written::Edge | Written::Cell
+                );
                 word && domain.is_some_and(|d| d.item_type().is_some())
             }
         }
@@ -325,7 +359,7 @@ impl<'g> Fields<'g> {
         wave: &Wave,
         name: Option<&Ident>,
         ty: &Type,
-        item_seen: &mut Option<Ident>,
+        (item_seen, sides): (&mut Option<Ident>, Option<[Width; 2]>),
         report: &mut Report,
     ) -> Option<ParamKind> {
         let form = written(ty);
@@ -352,6 +386,10 @@ impl<'g> Fields<'g> {
         let kind = match form {
             Written::Node | Written::Index => ParamKind::Index,
             Written::Edge => ParamKind::Edge,
+            Written::Cell => {
+                let [width, height] = sides.unwrap_or([Width::Fixed(1); 2]);
+                ParamKind::Cell { width, height }
+            }
             _ => {
                 match name {
                     Some(name)
@@ -442,7 +480,8 @@ impl<'g> Fields<'g> {
         match (domain.item_type(), &form) {
             (Some("Node"), Written::Node)
             | (Some("Index"), Written::Index)
-            | (Some("Edge"), Written::Edge) => Some(kind),
+            | (Some("Edge"), Written::Edge)
+            | (Some("Cell"), Written::Cell) => Some(kind),
             (None, _) => {
                 report.error_help(
                     ty.span(),
@@ -644,6 +683,27 @@ impl<'g> Fields<'g> {
                     }
                 }
             }
+            Slot::RowsOf {
+                offsets, values, ..
+            } => {
+                let scalar = program.buffers[values.index()].scalar;
+                match form {
+                    Written::Rows(s) if s == scalar => Some(ParamKind::Rows {
+                        offsets,
+                        values,
+                        scalar,
+                    }),
+                    Written::Values(s, false) if s == scalar => {
+                        self.own_values(b, values, false, program, report)
+                    }
+                    _ => {
+                        let t = scalar.name();
+                        let all = [format!("&Rows<{t}>"), format!("&Row<{t}>")];
+                        self.mismatch(b, &all, report);
+                        None
+                    }
+                }
+            }
             Slot::Buffer(id) => self.buffer_param(b, id, form, program, report),
             Slot::Rows(first, count) => self.rows_param(b, (first, count), program, report),
             Slot::Broken => None,
@@ -673,6 +733,7 @@ impl<'g> Fields<'g> {
             Written::Ref(s) => (s, Some(false), false),
             Written::RefMut(s) => (s, Some(true), true),
             Written::Row(s, mutable) => (s, Some(mutable), mutable),
+            Written::Values(s, mutable) => (s, Some(mutable), mutable),
             Written::Buf(s) => (s, None, false),
             Written::AtomicBuf(s) => (s, None, true),
             _ => {
@@ -722,6 +783,9 @@ impl<'g> Fields<'g> {
                 "use u32, i32, u64, i64, f32 or f64",
             );
             return None;
+        }
+        if let Written::Values(_, mutable) = form {
+            return self.own_values(b, buffer, mutable, program, report);
         }
         match own {
             None if form == Written::Buf(scalar) => Some(ParamKind::Buf { buffer, scalar }),
@@ -886,6 +950,87 @@ impl<'g> Fields<'g> {
             );
             return None;
         }
+        self.check_once(b, (domain, mutable, &instead), program, report)
+    }
+
+    /// The item's own row of a buffer that has an element for each value of rows.
+    fn own_values(
+        &self,
+        b: &Bound<'_>,
+        buffer: BufferId,
+        mutable: bool,
+        program: &Program,
+        report: &mut Report,
+    ) -> Option<ParamKind> {
+        let (domain, length) = b.domain?;
+        let (name, scalar) = (b.name, program.buffers[buffer.index()].scalar);
+        let t = scalar.name();
+        let of = &self.lengths[buffer.index()];
+        let instead = match mutable {
+            true => format!("take `{name}: &Buf<Atomic<{t}>>` to update any element"),
+            false => format!("take `{name}: &Buf<{t}>` to read any element"),
+        };
+        let rows = self.iter().find_map(|(field, slot)| match slot {
+            Slot::RowsOf { offsets, count, .. } if *of == Length::Scalar(count) => {
+                Some((field, offsets))
+            }
+            _ => None,
+        });
+        let Some((rows, offsets)) = rows else {
+            if *of != Length::Broken {
+                report.error_help(
+                    b.ty.span(),
+                    format!("`{name}` has no rows: it is not declared with `per = row(..)`"),
+                    format!("{instead}, or declare `{name}` with `per = row(text)`, where `text` is a `#[topology]` of type `Rows<..>`"),
+                );
+            }
+            return None;
+        };
+        let wanted = &self.lengths[offsets.index()];
+        if *wanted != Length::Broken && length.as_ref() != Some(wanted) {
+            let word = b.wave.domain.as_ref().map_or("", DomainArgs::word);
+            let declared = match rows.rows() {
+                Some(Per::Len(e)) => format!("per = {}", source_text(e)),
+                Some(Per::Edge(g)) => format!("per = edge({g})"),
+                _ => "per = node".to_owned(),
+            };
+            let rows = &rows.name;
+            report.error_help(
+                b.ty.span(),
+                format!("`{name}` has a row for each of `{rows}`, which has `{declared}`; a lane of `{word}` does not own one"),
+                match Some(buffer) == self.values_of(rows) {
+                    true => format!("take `{name}: &Rows<{t}>` to read any row"),
+                    false => instead,
+                },
+            );
+            return None;
+        }
+        self.check_once(b, (domain, mutable, &instead), program, report)?;
+        Some(ParamKind::OwnValues {
+            offsets,
+            values: buffer,
+            scalar,
+            mutable,
+        })
+    }
+
+    /// The values of rows.
+    fn values_of(&self, rows: &Ident) -> Option<BufferId> {
+        match self.slot(rows)? {
+            Slot::RowsOf { values, .. } => Some(values),
+            _ => None,
+        }
+    }
+
+    /// What is `&mut` needs each element to have one lane.
+    fn check_once(
+        &self,
+        b: &Bound<'_>,
+        (domain, mutable, instead): (&Domain, bool, &str),
+        program: &Program,
+        report: &mut Report,
+    ) -> Option<()> {
+        let name = b.name;
         let frontier = domain.frontier().map(|f| &program.frontiers[f.index()]);
         if let Some(frontier) = frontier.filter(|f| mutable && !f.unique) {
             report.error_help(
@@ -954,6 +1099,15 @@ impl Sweep {
             Domain::EdgesFrom(..) => "edges_from",
         }
     }
+}
+
+/// How many cells a grid has.
+fn cells(sides: &[Expr; 2]) -> Expr {
+    let [width, height] = sides.each_ref().map(|side| match side {
+        Expr::Binary(_) | Expr::Cast(_) => parse_quote!((#side)),
+        side => side.clone(),
+    });
+    parse_quote!(#width * #height)
 }
 
 /// A parameter as written, and the field it is named after.

@@ -148,6 +148,7 @@ impl Taker<'_> {
             docs,
             host,
             reset: self.reset.take().filter(|_| kind.is_some()),
+            entered: None,
             kind: kind.unwrap_or(FieldKind::Broken),
         })
     }
@@ -206,6 +207,7 @@ impl Taker<'_> {
                 );
                 None
             }
+            _ if !self.no_rows(ty, ("", name)) => None,
             _ => self.uniform(Given::Run, ty, name),
         }
     }
@@ -232,6 +234,36 @@ impl Taker<'_> {
         }
         self.scalar(ty)
             .map(|scalar| FieldKind::Scalar(scalar, given))
+    }
+
+    /// The type of the values in rows of differing lengths.
+    fn row_value(&mut self, ty: &Type) -> Option<Scalar> {
+        let scalar = scalar_of(ty);
+        if scalar.is_none() {
+            self.report.error_help(
+                ty.span(),
+                format!("rows have values of a scalar type, not `{}`", show(ty)),
+                "write one of bool, u8, u32, i32, u64, i64, f32, f64; values that belong together are in rows of their own",
+            );
+        }
+        scalar
+    }
+
+    /// Rows of differing lengths are a topology; true if this is none.
+    fn no_rows(&mut self, ty: &Type, (word, name): (&str, &Ident)) -> bool {
+        let Some(value) = item_of(ty, "Rows") else {
+            return true;
+        };
+        let (shown, value) = (show(ty), show(value));
+        self.report.error_help(
+            ty.span(),
+            format!("rows of differing lengths are given with the session, and `{name}` is not"),
+            match word {
+                "" => format!("write `#[topology(per = node)] {name}: {shown}`"),
+                _ => format!("write `#[topology(per = node)] {name}: {shown}`; a field with as many values in each row as the rows `text` is `#[{word}(per = row(text))] {name}: {value}`"),
+            },
+        );
+        false
     }
 
     /// The element type of a field.
@@ -486,6 +518,23 @@ impl Taker<'_> {
                 init: None,
             });
         }
+        if let Some(value) = item_of(ty, "Rows") {
+            let (Some(per), None, None) = (per, bits, reverse_of) else {
+                self.report.error_help(
+                    name.span(),
+                    format!("`{name}` does not say how many rows it has"),
+                    format!("write `#[topology(per = node)] {name}: {}`, or another length, and nothing else", show(ty)),
+                );
+                return None;
+            };
+            return Some(FieldKind::Column {
+                role: Role::Topology,
+                scalar: self.row_value(value)?,
+                item: None,
+                per: Some(Per::Rows(Box::new(per))),
+                init: None,
+            });
+        }
         if type_word(ty).as_deref() == Some("Bits") || bits.is_some() {
             let given = (per, bits, reverse_of.map(|of| ("reverse_of", of.span())));
             return self.rows(Role::Topology, "topology", given, (name.span(), ty, name));
@@ -523,6 +572,9 @@ impl Taker<'_> {
         let errors = self.report.len();
         let (mut per, mut init) = (None, None);
         let mut bits = None;
+        if !self.no_rows(ty, (word, name)) {
+            return None;
+        }
         for arg in args {
             match arg.name.to_string().as_str() {
                 "per" => {
@@ -744,6 +796,11 @@ impl Taker<'_> {
             };
             let advice = match (f.to_string().as_str(), graph) {
                 ("edge", Some(graph)) => return Some(Per::Edge(graph)),
+                ("row", Some(_)) => return Some(Per::Len(Box::new(value))),
+                ("row" | "rows", _) => {
+                    "write `row(text)`, where `text` has rows: one for each of its values"
+                        .to_owned()
+                }
                 ("edges", Some(graph)) => format!("write `{key} = edge({graph})`"),
                 ("node" | "nodes", _) => {
                     "write `node`: all topologies have the same nodes".to_owned()
@@ -765,9 +822,9 @@ impl Taker<'_> {
 
 /// Whether a word can be the name of a struct of the user's.
 pub(crate) fn is_struct_word(word: &str) -> bool {
-    const OTHERS: [&str; 13] = [
+    const OTHERS: [&str; 14] = [
         "Csr", "Frontier", "List", "Bits", "Edge", "String", "Buf", "Push", "Append", "Reduce",
-        "Node", "Index", "Parts",
+        "Node", "Index", "Parts", "Rows",
     ];
     word.starts_with(char::is_uppercase) && word != "Round" && !OTHERS.contains(&word)
 }
@@ -799,6 +856,7 @@ fn host(kind: Option<&(&str, Attribute)>, ty: &Type) -> Option<Host> {
     match kind.map(|(word, _)| *word) {
         _ if matches!(element, Type::Infer(_)) => None,
         Some("topology") if has("reverse_of") => None,
+        Some("topology") if item_of(&whole, "Rows").is_some() => Some(Host::Topology(whole)),
         Some("topology") => Some(Host::Topology(element)),
         Some("input") if !has("per") && scalar_of(&whole).is_some() => Some(Host::Scalar(whole)),
         Some("input") => Some(Host::Input(element)),
@@ -807,7 +865,9 @@ fn host(kind: Option<&(&str, Attribute)>, ty: &Type) -> Option<Host> {
         Some("reduce") => Some(Host::Result(whole)),
         Some("list") => has("output").then_some(Host::Output(element)),
         Some(_) => None,
-        None if is("Csr") || is("Parts") => Some(Host::Topology(whole)),
+        None if is("Csr") || is("Parts") || item_of(&whole, "Rows").is_some() => {
+            Some(Host::Topology(whole))
+        }
         None if is("Frontier") || item_of(&whole, "List").is_some() => None,
         None => match ty {
             Type::Path(_)

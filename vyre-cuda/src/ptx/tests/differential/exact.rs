@@ -85,6 +85,7 @@ fn exact_sums_are_rounded_as_on_the_host() {
         functions: String::new(),
         known: None,
         left_out: vec![],
+        shape: None,
     };
     let text = splice(&(MEGAKERNEL_PTX.to_owned() + entry), &changes).expect("it has all that");
     let module = Rc::new(Module::parse(&text).expect("it is PTX"));
