@@ -7,11 +7,14 @@ use vyre::Report;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference};
 use vyre_examples::graph::GraphSpec;
 
-/// One for each element.
+/// Some number for each element; a map would be interpreted in any module.
 #[vyre::kernel]
 fn degree(x: &mut u32) {
-    *x = 1;
+    *x = 7 % (*x + 1);
 }
+
+/// Where that sets it.
+const DEGREE_LINE: u32 = line!() - 4;
 
 /// Counts edges out of each node
 #[derive(clap::Parser)]
@@ -159,6 +162,14 @@ fn pictures_of_the_plan_are_written_where_asked_for() {
         let picture = std::fs::read_to_string(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert!(picture.starts_with(begin), "{picture}");
+        if option == "--dump-ptx" {
+            let shown = format!("// {}:{DEGREE_LINE}  *x = 7 % (*x + 1);\n", file!());
+            let mut code = picture
+                .split(&shown)
+                .skip(1)
+                .filter_map(|c| c.split("//").next());
+            assert!(code.any(|code| code.contains("rem.u32")), "{picture}");
+        }
         let ran = run(&[option, "/no/such/directory/plan"]);
         assert_eq!(ran.code, 1);
         assert!(

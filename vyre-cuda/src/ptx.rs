@@ -31,6 +31,7 @@ pub(crate) mod lifted;
 pub(crate) mod narrow;
 mod ops;
 mod shared;
+pub(crate) mod sites;
 #[cfg(test)]
 mod tests;
 pub(crate) mod thread;
