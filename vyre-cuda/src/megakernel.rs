@@ -356,8 +356,7 @@ impl Executor for Megakernel {
         }
         self.launcher.pass.take_route(hint.route);
         let (code, why) = self.launcher.pass.explain(hint.route);
-        notes.extend(why.map(|why| format!("compiled code wanted: {why}").into()));
-        notes.extend(self.launcher.pass.general().map(Cow::from));
+        notes.extend(why);
         self.launcher.pass.time_waves = hint.time_waves;
         self.settings.pack_up_to_bytes = hint.pack_up_to_bytes;
         self.settings.packs_lists = hint.device.packs_lists;

@@ -266,8 +266,10 @@ pub trait Many: Send {
         Ok(None)
     }
 
-    /// The route that the next queries are to take. Compiled code is taken once it is there.
-    fn take_route(&mut self, _route: launch::Route) {}
+    /// The route that the next queries are to take, and what will run them. Compiled code is taken once it is there.
+    fn take_route(&mut self, _route: launch::Route) -> Followed {
+        Followed::unknown(1)
+    }
 
     /// As [`Executor::compile`].
     ///
@@ -558,6 +560,18 @@ pub struct Followed {
     pub notes: Vec<Cow<'static, str>>,
 }
 
+impl Followed {
+    /// Of an executor that does not tell.
+    fn unknown(workers: u32) -> Followed {
+        Followed {
+            workers,
+            code: "unknown".into(),
+            sweeps: None,
+            notes: vec!["the backend decides for itself".into()],
+        }
+    }
+}
+
 /// Keeps pages locked until it is dropped.
 pub type Lock = Box<dyn Send + Sync>;
 
@@ -679,12 +693,7 @@ pub trait Executor: Send {
 
     /// Sets how the next launches should be, and says what it will do.
     fn follow(&mut self, _hint: &LaunchHint) -> Followed {
-        Followed {
-            workers: self.limits().max_workers,
-            code: "unknown".into(),
-            sweeps: None,
-            notes: vec!["the backend decides for itself".into()],
-        }
+        Followed::unknown(self.limits().max_workers)
     }
 
     /// Waits until compiled code for the pass is there, and runs it from now on, as long as hints want it. False where

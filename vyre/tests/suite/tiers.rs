@@ -117,6 +117,131 @@ fn every_kind_of_run_says_that_it_was_of_compiled_code(runtime: &Runtime) {
     }
 }
 
+/// Float sums beside a pass with an open result, so that neither is put into one program with the other.
+#[wave_graph]
+mod adds {
+    pub struct Data {
+        #[output(per = 8_192)]
+        out: f32,
+    }
+
+    #[wave(range(8_192))]
+    fn add(i: Index, out: &mut f32) {
+        *out = i as f32 + 0.5;
+    }
+}
+
+#[kernel]
+fn doubles(x: &mut u32) {
+    *x *= 2;
+}
+
+/// Of each module that an explanation names, how many lines it has, and its figures. The played device's compiler gives all
+/// modules the same ones.
+fn modules_of(text: &str) -> Vec<usize> {
+    let told = text
+        .lines()
+        .filter_map(|line| line.split_once(" workers, compiled ("));
+    let lines = told.map(|(_, told)| {
+        let (lines, rest) = told
+            .split_once(" lines of PTX in ")
+            .expect("lines are said");
+        let (_, figures) = rest.split_once(" s, ").expect("the time is said");
+        let says = "64 registers, 24 bytes of local memory, 8192 of shared memory, ";
+        assert!(figures.starts_with(says), "{text}");
+        lines.parse().expect("a number")
+    });
+    lines.collect()
+}
+
+/// Lines of a pass's module as the driver gets it, without the comments of the one that is shown.
+fn lines_of(plan: &vyre::Plan, degree: f64) -> usize {
+    let text = vyre::cuda::pass_ptx(&plan.program(), degree, None).expect("it fits");
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .count()
+}
+
+#[test]
+fn whatever_runs_a_pass_says_which_module_ran_it() {
+    let runtime = vyre_tests::fake();
+    let compiled = runtime.clone().with_route(RoutePolicy::Compiled);
+    let graph = chain(1_000);
+    let (search, degree) = (lines_of(&bfs::PLAN, 0.999), 0.0);
+    let run = |source| bfs::Run { source };
+
+    let mut session = bfs::Session::new(&compiled, &graph).expect("fits");
+    session.run(run(3)).expect("runs");
+    assert_eq!(modules_of(&session.explain().to_string()), [search]);
+    session.run_series((0..4).map(run)).expect("runs");
+    (0..4).for_each(|source| _ = session.submit(run(source), 0));
+    session.run_batch().expect("runs");
+    let text = session.explain().to_string();
+    assert_eq!(modules_of(&text), [search; 3], "{text}");
+    assert!(text.contains("launch 3 of 4 queries: "), "{text}");
+
+    let mut many = bfs::Sessions::new(&compiled, [&graph, &graph]).expect("fits");
+    assert_eq!(many.explain().to_string(), "");
+    for topology in [0, 1, 1] {
+        many.submit(topology, run(3), 0);
+    }
+    many.run_batch().expect("runs");
+    let text = many.explain().to_string();
+    assert_eq!(modules_of(&text), [search], "{text}");
+    assert!(text.starts_with("launches 1 of 3 queries: jit\n"), "{text}");
+    assert!(text.contains("\n  happened  "), "{text}");
+
+    // Both as one have a module of their own, and each by itself has its own.
+    let fused = FusedSession::<bfs::Pass, bfs::Pass>::new(&compiled, (&graph, &graph), &[]);
+    let mut fused = fused.expect("fits");
+    assert_eq!(fused.explain().to_string(), "");
+    fused.run(run(3), run(4)).expect("runs");
+    let text = fused.explain().to_string();
+    assert!(
+        matches!(*modules_of(&text), [both] if both > search),
+        "{text}"
+    );
+    let apart = FusedSession::<last::Pass, adds::Pass>::new(&compiled, ((), ()), &[]);
+    let mut apart = apart.expect("fits");
+    apart.run(last::Run {}, adds::Run {}).expect("runs");
+    assert!(!apart.is_one_launch());
+    let text = apart.explain().to_string();
+    let both = [&last::PLAN, &adds::PLAN].map(|plan| lines_of(plan, degree));
+    assert_eq!(modules_of(&text), both, "{text}");
+    let (first, second) = text.split_once("pass adds\n").expect("it has its name");
+    assert!(first.starts_with("pass last\nlaunch 1: "), "{text}");
+    assert!(second.starts_with("launch 1: "), "{text}");
+
+    // The session of a kernel stays for the next call.
+    assert_eq!(compiled.explain_kernel::<doubles::Pass>(), None);
+    let mut x = vec![1; 10_000];
+    doubles::run(&compiled, &mut x).expect("runs");
+    let text = compiled
+        .explain_kernel::<doubles::Pass>()
+        .expect("it stays");
+    assert_eq!(
+        modules_of(&text),
+        [lines_of(&doubles::PLAN, degree)],
+        "{text}"
+    );
+
+    // And where nothing was compiled, they say that.
+    let mut session = bfs::Sessions::new(&runtime, [&graph]).expect("fits");
+    session.submit(0, run(3), 0);
+    session.run_batch().expect("runs");
+    let text = session.explain().to_string();
+    assert!(text.contains(" workers, interpreted"), "{text}");
+    assert!(modules_of(&text).is_empty(), "{text}");
+    let native = Runtime::native();
+    let mut session = bfs::Sessions::new(&native, [&graph]).expect("fits");
+    session.submit(0, run(3), 0);
+    session.run_batch().expect("runs");
+    let text = session.explain().to_string();
+    assert!(text.contains(" workers, native\n"), "{text}");
+    doubles::run(&native, &mut x).expect("runs");
+    assert_eq!(native.explain_kernel::<doubles::Pass>(), None);
+}
+
 /// A runtime that compiles what the launch policy wants compiled at once.
 fn at_once(runtime: &Runtime) -> Runtime {
     let thresholds = Thresholds {
