@@ -354,6 +354,7 @@ impl Decider {
                 pull_from: self.thresholds.pull_from,
                 second_inputs: situation.second_inputs,
                 packs_lists: situation.rooms.packs_lists,
+                heat_words: self.heat.words(program),
             },
             time_waves: self.time_waves,
         };

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::cache::PlanKind;
+use vyre_core::plan::heat::Heat;
 use vyre_core::plan::launch::{Request, Route, recommend};
 use vyre_core::plan::session::Counters;
 use vyre_core::run::args::{Lent, TopologyArgs};
@@ -51,6 +52,7 @@ pub(crate) struct Resident {
     /// Of the pass, by all sessions.
     interpreted: Interpreted,
     program: Arc<Program>,
+    heat: Heat,
     /// By topology.
     memories: Vec<Memory>,
 }
@@ -113,6 +115,7 @@ impl Plan {
             many: runtime.open_many(collected(openings)?)?,
             interpreted: runtime.plans().interpreted(TypeId::of::<P>()),
             program: self.whole,
+            heat: Heat::default(),
             memories: self.memories,
         })
     }
@@ -191,9 +194,10 @@ impl Resident {
         let nodes = batch[..now].iter();
         let nodes = nodes.map(|q| self.memories[q.topology].sizes.nodes);
         let (route, why) = self.route(runtime, nodes.sum())?;
-        let mut followed = self.many.take_route(route);
+        let heat_words = self.heat.words(&self.program);
+        let mut followed = self.many.take_route(route, heat_words);
         if runtime.route() == RoutePolicy::Compiled && self.many.compile()? {
-            followed = self.many.take_route(route);
+            followed = self.many.take_route(route, heat_words);
         }
         followed.notes.extend(why);
         decided.begin(now, route, followed);
@@ -370,6 +374,9 @@ impl<P: Pass> Sessions<P> {
                     outcome.report.backend = runtime.backend();
                     let memory = &mut here.memories[query.topology];
                     memory.keep_result(&here.program, outcome);
+                    let (rounds, items) = (&outcome.report.rounds, outcome.report.activity);
+                    let items = items.map_or(0, |a| a.items);
+                    here.heat.add(&here.program, &memory.sizes, rounds, items);
                     did = did.plus(Did::of(&here.program, &memory.sizes, &outcome.report));
                     done += 1;
                 }

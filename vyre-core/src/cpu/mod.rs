@@ -269,7 +269,7 @@ impl Many for Apart {
         lent_by(&self.executors)
     }
 
-    fn take_route(&mut self, _: Route) -> Followed {
+    fn take_route(&mut self, _: Route, _: u64) -> Followed {
         Followed {
             workers: (self.executors.iter().map(|e| e.limits().max_workers).max()).unwrap_or(1),
             code: self.code.into(),

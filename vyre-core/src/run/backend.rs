@@ -267,7 +267,8 @@ pub trait Many: Send {
     }
 
     /// The route that the next queries are to take, and what will run them. Compiled code is taken once it is there.
-    fn take_route(&mut self, _route: launch::Route) -> Followed {
+    /// `heat_words`: as of [`DeviceHint::heat_words`].
+    fn take_route(&mut self, _route: launch::Route, _heat_words: u64) -> Followed {
         Followed::unknown(1)
     }
 
@@ -518,6 +519,9 @@ pub struct DeviceHint {
     /// There may be a slab for what the lists of a result hold
     /// ([`compact::lists_bytes`](crate::plan::compact::lists_bytes)), so that one copy brings them.
     pub packs_lists: bool,
+    /// Words that runs of the pass have executed ([`Heat::words`](crate::plan::heat::Heat::words)): of passes that wait for
+    /// the compiler, the hottest comes first.
+    pub heat_words: u64,
 }
 
 /// How sweeps over frontiers go. On a CPU each wave starts with the planned route, and goes over to another one where a

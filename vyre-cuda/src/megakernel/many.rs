@@ -346,9 +346,9 @@ impl run::backend::Many for Many {
         self.launcher.pass.count_steps(steps)
     }
 
-    fn take_route(&mut self, route: Route) -> Followed {
+    fn take_route(&mut self, route: Route, heat_words: u64) -> Followed {
         let pass = &mut self.launcher.pass;
-        pass.take_route(route);
+        pass.take_route(route, heat_words);
         let (code, notes) = pass.explain(route);
         Followed {
             workers: pass.slots(),

@@ -229,12 +229,13 @@ impl Pass {
     }
 
     /// The next launches are to go this way. No launch is on its way. A module that is not there yet is asked for, and
-    /// taken when somebody says so again.
-    pub(super) fn take_route(&mut self, route: Route) {
+    /// taken when somebody says so again; those of hotter passes are made first.
+    pub(super) fn take_route(&mut self, route: Route, heat_words: u64) {
         self.takes_compiled = match route {
             Route::Interpreter => false,
             Route::Jit => {
                 let place = Arc::clone(self.place());
+                place.warm(heat_words);
                 if self.lacks(&place).is_some_and(|bytes| self.has_room(bytes)) {
                     self.place = Some(self.device.passes().ask_anew(&self.device, &place));
                 }

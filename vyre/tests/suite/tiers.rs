@@ -654,6 +654,60 @@ fn no_run_and_no_drop_waits_for_the_compiler() {
     assert!(within_a_minute(|| played.held().modules == interpreter + 1));
 }
 
+/// What waits while the compiler is at work is compiled in the order of what its runs have executed.
+#[test]
+fn the_hottest_pass_that_waits_is_compiled_first() {
+    let played = Fake::default();
+    let runtime = Runtime::on(Arc::new(played.open().expect("nothing fails")));
+    let mut thresholds = *at_once(&runtime).thresholds();
+    (thresholds.launch.hot_words, thresholds.launch.jit_windows) = (1, 1);
+    let runtime = runtime.with_thresholds(thresholds);
+    let (begins, began) = mpsc::channel();
+    let (go_on, may_go_on) = mpsc::channel::<()>();
+    let may_go_on = Arc::new(std::sync::Mutex::new(may_go_on));
+    // The next module is one that the test waits for, twice.
+    let stop_at_next = || {
+        let (begins, may_go_on) = (begins.clone(), Arc::clone(&may_go_on));
+        played.at_compile(move || {
+            begins.send(()).expect("the test listens");
+            // Ends with the test, if that fails.
+            let _told = may_go_on.lock().map(|told| told.recv());
+        });
+    };
+    stop_at_next();
+    let mut first = last::Session::new(&runtime, ()).expect("fits");
+    let (short, long) = (chain(50), chain(5_000));
+    let mut cold = three_waves_session(&runtime, &short);
+    let mut hot = bfs::Session::new(&runtime, &long).expect("fits");
+    let rounds = |hot: &mut bfs::Session| {
+        let out = hot.run(bfs::Run { source: 4_000 }).expect("runs");
+        out.report.route
+    };
+    for _ in 0..2 {
+        first.run(last::Run {}).expect("runs");
+    }
+    began.recv().expect("the compiler is at work");
+    // The cold one asks first.
+    for _ in 0..2 {
+        assert_eq!(three_waves_route(&mut cold), "interpreted");
+    }
+    for _ in 0..3 {
+        assert_eq!(rounds(&mut hot), "interpreted");
+    }
+    for _ in 0..2 {
+        stop_at_next();
+        go_on.send(()).expect("the compiler waits");
+        began.recv().expect("it goes on");
+    }
+    // The last one is being compiled.
+    assert_eq!(rounds(&mut hot), "compiled");
+    assert_eq!(three_waves_route(&mut cold), "interpreted");
+    go_on.send(()).expect("the compiler waits");
+    assert!(within_a_minute(
+        || three_waves_route(&mut cold) == "compiled"
+    ));
+}
+
 /// Tells a process of its own how many runs to make, and with which status to end.
 const ENDS: &str = "VYRE_TEST_ENDS";
 
