@@ -41,6 +41,7 @@ use crate::image::Layout;
 use crate::shape::Shape;
 use crate::splice::SHIPPED;
 use body::{Body, Items};
+pub(crate) use ops::looks;
 use std::fmt::Write;
 use std::mem::offset_of;
 use vyre_core::vir0::module::{Program, Wave};
