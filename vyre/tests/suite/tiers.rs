@@ -615,6 +615,149 @@ fn a_module_that_does_not_fit_is_a_reason_and_no_error_of_a_run() {
     assert_eq!(played.held().modules, interpreter);
 }
 
+/// Loads at an index that only the load before tells, each with a check.
+#[device]
+fn step(table: &Buf<u32>, x: u32) -> u32 {
+    let mut h = x;
+    h = table[h ^ 1];
+    h = table[h ^ 2];
+    h = table[h ^ 3];
+    h = table[h ^ 4];
+    h = table[h ^ 5];
+    h = table[h ^ 6];
+    h = table[h ^ 7];
+    table[h ^ 8]
+}
+
+#[device]
+fn steps_4(table: &Buf<u32>, x: u32) -> u32 {
+    let half = step(table, step(table, x));
+    step(table, step(table, half))
+}
+
+#[device]
+fn steps_16(table: &Buf<u32>, x: u32) -> u32 {
+    let half = steps_4(table, steps_4(table, x));
+    steps_4(table, steps_4(table, half))
+}
+
+#[device]
+fn steps_64(table: &Buf<u32>, x: u32) -> u32 {
+    let half = steps_16(table, steps_16(table, x));
+    steps_16(table, steps_16(table, half))
+}
+
+/// More text than the driver's compiler is given beside runs.
+#[wave_graph]
+mod long {
+    pub struct Data {
+        #[input(per = 1_024)]
+        table: u32,
+        #[output(per = 64)]
+        out: u32,
+    }
+
+    #[wave(range(64))]
+    fn mix(i: Index, table: &Buf<u32>, out: &mut u32) {
+        *out = steps_64(table, steps_64(table, i));
+    }
+}
+
+/// What has too much text for the compiler stays interpreted, and says why; who waits for it gets it.
+#[test]
+fn a_module_that_is_too_large_is_left_out_and_made_for_who_waits() {
+    let played = Fake::default();
+    let runtime = Runtime::on(Arc::new(played.open().expect("nothing fails")));
+    let interpreter = played.held().modules;
+    let mut thresholds = *at_once(&runtime).thresholds();
+    (thresholds.launch.hot_words, thresholds.launch.jit_windows) = (1, 1);
+    let runtime = runtime.with_thresholds(thresholds);
+    let mut session = long::Session::new(&runtime, ()).expect("fits");
+    let table: Vec<u32> = (0..1_024).map(|i| (i * 77 + 5) % 1_024).collect();
+    let given = || long::Run { table: &table };
+    let expected = long::Session::new(&Runtime::native(), ());
+    let expected = expected.and_then(|mut s| s.run(given()));
+    let expected = expected.expect("no trap").out;
+    let mut run = || {
+        let out = session.run(given()).expect("no trap");
+        assert_eq!(out.out, expected);
+        let last = session.decisions().last().expect("decided");
+        (out.report.route, last.followed.notes.join("; "))
+    };
+    let refused = "compiled code wanted: not compiled: its module has ";
+    assert!(within_a_minute(|| run().1.starts_with(refused)));
+    for _ in 0..3 {
+        let (route, why) = run();
+        assert_eq!(route, "interpreted");
+        let lines = why[refused.len()..].split(' ').next().expect("a number");
+        assert!(lines.parse::<usize>().expect("a number") > 20_000, "{why}");
+        let rest = " lines of PTX; at most 20000 are compiled beside runs";
+        assert!(why.ends_with(rest), "{why}");
+    }
+    assert_eq!(played.held().modules, interpreter);
+    session.compile_now().expect("it may have any size");
+    assert_eq!(played.held().modules, interpreter + 1);
+    let out = session.run(given()).expect("no trap");
+    assert_eq!((out.report.route, out.out), ("compiled", expected));
+}
+
+/// Sums that show the order of their terms: of each node's neighbours, and of all nodes by one CTA.
+#[wave_graph]
+mod sums {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = node)]
+        x: f32,
+        #[output(per = node)]
+        near: f32,
+        #[output(per = node)]
+        wide: f64,
+    }
+
+    #[wave(nodes)]
+    fn add(v: Node, graph: &Csr, x: &Buf<f32>, near: &mut f32, wide: &mut f64) {
+        let mut sum = 0.0;
+        for w in graph.neighbors(v) {
+            sum += x[w];
+        }
+        *near = sum;
+        for e in graph.edges(v) {
+            *wide += f64::from(x[graph.target(e)]) / f64::from(e + 3);
+        }
+    }
+}
+
+/// Nodes with any number of neighbours, so that some sums are shared out by the interpreter.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn sums_of_floats_are_the_same_bits_interpreted_and_compiled() {
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let hubs = (0..200_000u32).map(|k| (k % 7, k.wrapping_mul(2_654_435_761) % 50_021));
+    let all = (0..300_000u32).map(|k| (k * 7 % 50_021, k.wrapping_mul(40_503) % 50_021));
+    let edges: Vec<(u32, u32)> = hubs.chain(all).collect();
+    let graph = Csr::from_edges(50_021, &edges).expect("it is a graph");
+    let x: Vec<f32> = (0..50_021u32)
+        .map(|v| (v.wrapping_mul(2_654_435_761) >> 7) as f32 / 1e6 - 10.0)
+        .collect();
+    let run = |route| {
+        let runtime = runtime.clone().with_route(route);
+        let mut session = sums::Session::new(&runtime, &graph).expect("fits");
+        let out = session.run(sums::Run { x: &x }).expect("no trap");
+        let near: Vec<u32> = out.near.iter().map(|x| x.to_bits()).collect();
+        let wide: Vec<u64> = out.wide.iter().map(|x| x.to_bits()).collect();
+        (out.report.route, near, wide)
+    };
+    let (interpreted, compiled) = (run(RoutePolicy::Interpreter), run(RoutePolicy::Compiled));
+    assert_eq!((interpreted.0, compiled.0), ("interpreted", "compiled"));
+    assert!(interpreted.1 == compiled.1, "32 bits");
+    assert!(interpreted.2 == compiled.2, "64 bits");
+    // The order shows, or this would say nothing.
+    let of_zero = &graph.targets()[..graph.degree(0) as usize];
+    let backward: f32 = of_zero.iter().rev().map(|&w| x[w as usize]).sum();
+    assert_ne!(backward.to_bits(), interpreted.1[0]);
+}
+
 /// Counted in runs: while the compiler is at work, as many go on as are asked for, and sessions are opened and dropped.
 #[test]
 fn no_run_and_no_drop_waits_for_the_compiler() {
