@@ -124,7 +124,7 @@ const UNREACHED: u32 = u32::MAX;
     unreachable_pub,
     reason = "a kernel and its generated module"
 )]
-fn hash(i: Index, seed: u32, out: &mut u32) {
+pub(crate) fn hash(i: Index, seed: u32, out: &mut u32) {
     let mut h = i ^ seed;
     for step in 0..32 {
         h = (h ^ h >> 15)
