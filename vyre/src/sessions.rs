@@ -215,7 +215,8 @@ impl<P: Pass> Sessions<P> {
         let plan = |runtime: &Runtime| Plan::new::<P>(runtime, &topologies()?);
         let of = |plan: &Plan| {
             let subject = || Subject::many(&plan.whole, plan.sizes());
-            Of::new(runtime, &plan.whole, subject)
+            let nodes = plan.sizes().map(|sizes| sizes.nodes).max();
+            Of::new(runtime, (&plan.whole, nodes.unwrap_or(0)), subject)
         };
         let open = |runtime: &Runtime, plan: Plan| {
             // The plans have room for them.
@@ -310,7 +311,8 @@ impl<P: Pass> Sessions<P> {
         let longest = longest.fold(0, u64::saturating_add);
         let open_ns = memories.iter().map(|m| open_ns(program, &m.sizes));
         let open_ns = open_ns.fold(0, u64::saturating_add);
-        self.go_on(batch.len() as u64, (longest, open_ns));
+        let queries = batch.len() as u64;
+        self.go_on((queries, queries), (longest, open_ns));
     }
 
     /// Runs queries on the side where the sessions are. Those that failed where they may succeed after all, and their
@@ -323,6 +325,7 @@ impl<P: Pass> Sessions<P> {
         let (last, queries) = (self.sides.is_last_resort(), batch.len());
         let (here, runtime) = (&mut self.here, self.sides.runtime());
         let (mut took, mut did, mut done) = (Duration::ZERO, Did::default(), 0);
+        let mut seen = None;
         let mut failed: Vec<(Query, Error)> = Vec::new();
         let mut fails =
             |query: Query, e: RunError, tells: &mut Begun<P::Output>| match last || e.is_stop() {
@@ -354,6 +357,7 @@ impl<P: Pass> Sessions<P> {
                     let memory = &mut here.memories[query.topology];
                     memory.keep_result(&here.program, outcome);
                     did = did.plus(Did::of(&here.program, &memory.sizes, &outcome.report));
+                    seen = Some(outcome.report.clone());
                     done += 1;
                 }
                 tells.order.push(query.id);
@@ -368,6 +372,9 @@ impl<P: Pass> Sessions<P> {
             self.sides.forget_run();
         }
         self.sides.ran(took, did, 1);
+        if let Some(report) = seen {
+            self.sides.saw(&report, done as u64);
+        }
         Ok(failed)
     }
 
