@@ -322,7 +322,7 @@ impl Decider {
         self.select(program, memory, limits)?;
         let packs = self.does(BuiltIn::Lists);
         let rooms = memory.rooms(program, (limits, packs), &self.thresholds);
-        Ok(Situation::of(program, (memory, rooms), runtime, queries))
+        Ok(Situation::of(program, (&*memory, rooms), runtime, queries))
     }
 
     /// Decides what is done beside running the pass as it is written, before a launch of the pass with that memory.

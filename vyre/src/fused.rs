@@ -178,7 +178,7 @@ impl Whole {
 impl Pair {
     fn ones(&self) -> &[One] {
         match self {
-            Pair::Together(both) => std::slice::from_ref(both),
+            Pair::Together(both) => std::slice::from_ref(&**both),
             Pair::InTurn(both) => &**both,
         }
     }
@@ -389,7 +389,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         let plan = |runtime: &Runtime| whole.plan::<A, B>(runtime, (&first, &second));
         let of = |_: &Plan| {
             let subject = || Subject::new(&whole.program, &sizes);
-            Of::new(runtime, (&whole.program, sizes.nodes), subject)
+            Of::new(runtime, (&*whole.program, sizes.nodes), subject)
         };
         let open = |runtime: &Runtime, plan: Plan| {
             // The plan has room for them.

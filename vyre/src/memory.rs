@@ -308,6 +308,9 @@ impl Memory {
 
     /// Gives back the room for a slab.
     fn give_slab(&mut self) {
+        if self.slab_bytes == 0 {
+            return;
+        }
         let others = self.lease.bytes() - self.slab_bytes.min(self.lease.bytes());
         let smaller = self.lease.resize(others);
         debug_assert!(smaller, "smaller is always possible");

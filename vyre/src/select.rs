@@ -98,7 +98,7 @@ impl Set {
     }
 
     pub(crate) fn has(self, candidate: BuiltIn) -> bool {
-        self.0 & 1 << candidate as u8 != 0
+        self.0 & (1 << candidate as u8) != 0
     }
 
     pub(crate) fn set(&mut self, candidate: BuiltIn, is_in: bool) {

@@ -216,7 +216,7 @@ impl<P: Pass> Sessions<P> {
         let of = |plan: &Plan| {
             let subject = || Subject::many(&plan.whole, plan.sizes());
             let nodes = plan.sizes().map(|sizes| sizes.nodes).max();
-            Of::new(runtime, (&plan.whole, nodes.unwrap_or(0)), subject)
+            Of::new(runtime, (&*plan.whole, nodes.unwrap_or(0)), subject)
         };
         let open = |runtime: &Runtime, plan: Plan| {
             // The plans have room for them.

@@ -198,7 +198,7 @@ impl Parked {
         let of = |(planned, _): &(Planned, Memory)| {
             let program = &planned.program;
             let nodes = planned.sizes.nodes;
-            Of::new(runtime, (program, nodes), || {
+            Of::new(runtime, (&**program, nodes), || {
                 Subject::new(program, &planned.sizes)
             })
         };

@@ -192,7 +192,7 @@ fn a_plan_is_kept_from_as_many_sessions_on_as_pay(runtime: &Runtime) {
     let measured = figures(&runtime, "gain.plan = 20_000 bps, from 3 uses");
     let runtime = runtime.with_thresholds(measured);
     let graph = chain(5);
-    let mut open = || {
+    let open = || {
         let mut session = bfs::Session::new(&runtime, &graph).expect("it fits");
         for _ in 0..2 {
             let out = session.run(bfs::Run { source: 0 }).expect("no trap");
