@@ -380,7 +380,10 @@ impl Decider {
 
     /// What there are no figures of, as a line of an explanation.
     pub(crate) fn unmeasured(&self) -> String {
-        unmeasured(self.selector.offered(), &self.thresholds.gains)
+        match self.decisions.is_empty() {
+            true => String::new(),
+            false => unmeasured(self.selector.offered(), &self.thresholds.gains),
+        }
     }
 
     /// Decides, and tells the executor. An error comes before anything is launched.
