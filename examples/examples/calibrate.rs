@@ -147,7 +147,7 @@ const FAN: u32 = 16;
 
 /// Layers of the graphs on which candidates for a selection are measured; the widest last.
 const CANDIDATES: [u32; 4] = [2_048, 256, 32, 8];
-/// Room of lists of which a sixteenth is found.
+/// Room of lists of which a sixteenth is found, or a thousand.
 const ROOMS: [u32; 4] = [64, 4_096, 65_536, 1_048_576];
 /// Items of sweeps that are interpreted and compiled.
 const COMPILED: [u32; 4] = [256, 4_096, 65_536, 1_048_576];
@@ -365,7 +365,7 @@ impl Calibrate {
             let mut thresholds = *runtime.thresholds();
             thresholds.gains = Gains::default();
             session.set_thresholds(thresholds);
-            let found = room / 16;
+            let found = (room / 16).min(1_000);
             let mut run = |session: &mut finds::Session| {
                 session.run_into(finds::Run { room, found }, &mut out)?;
                 Ok::<_, Error>(out.report.wall_ns as f64)
@@ -599,4 +599,31 @@ impl Example for Calibrate {
 
 fn main() -> ExitCode {
     cli::main::<Calibrate>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_candidate_pays_from_where_it_is_faster_at_every_size() {
+        let of = |all: &[(u64, f64)]| {
+            let compared = all.iter().map(|&(size, with_ns)| Compared {
+                size,
+                with_ns,
+                without_ns: 100.0,
+            });
+            let compared: Vec<Compared> = compared.collect();
+            let figure = figure(&compared, 7.0, |gain| &mut gain.min_frontier_items);
+            figure.to_string()
+        };
+        // The least of what it gains there.
+        let all = [(10, 50.0), (100, 120.0), (1_000, 80.0), (10_000, 50.0)];
+        assert_eq!(of(&all), "12500 bps, once 7 ns, from 1000 items");
+        assert_eq!(of(&all[2..]), "12500 bps, once 7 ns");
+        // No faster, or within what runs differ by.
+        assert_eq!(of(&all[..2]), "8333 bps");
+        assert_eq!(of(&[(10, 50.0), (100, 99.0)]), "10000 bps");
+        assert_eq!(of(&[]), "0 bps");
+    }
 }
