@@ -315,7 +315,7 @@ fn compiled_code_is_asked_for_where_it_pays(runtime: &Runtime) {
     assert_eq!(run(""), ("compiled", None));
 }
 
-type Both = FusedSession<bfs::Pass, reached::Pass>;
+type Both = FusedSession<bfs::Pass, bfs::Pass>;
 
 fn two_passes_share_a_launch_where_that_pays(runtime: &Runtime) {
     let graph = chain(100);
@@ -328,7 +328,7 @@ fn two_passes_share_a_launch_where_that_pays(runtime: &Runtime) {
     let run = |both: &mut Both| {
         let before = both.counters().expect("counts").launches;
         let (a, b) = both
-            .run(bfs::Run { source: 3 }, reached::Run { source: 3 })
+            .run(bfs::Run { source: 3 }, bfs::Run { source: 3 })
             .expect("no trap");
         assert_eq!((&a.dist, &b.dist), (&expected, &expected));
         assert_eq!(a.report.backend, both.backend());
@@ -375,7 +375,7 @@ fn passes_are_fused_again_once_that_pays_for_itself() {
     let graph = Csr::from_edges(4, &[(1, 2), (1, 3)]).expect("a graph");
     let mut both = Both::new(&runtime, (&graph, &graph), &[]).expect("it fits");
     let mut run = |source| {
-        let runs = (bfs::Run { source }, reached::Run { source });
+        let runs = (bfs::Run { source }, bfs::Run { source });
         both.run(runs.0, runs.1).expect("no trap");
         both.is_one_launch()
     };
@@ -396,7 +396,7 @@ fn the_page_shows_two_passes_in_one_launch() {
     let graph = chain(100);
     let mut both = Both::new(&runtime, (&graph, &graph), &[]).expect("it fits");
     for _ in 0..2 {
-        both.run(bfs::Run { source: 0 }, reached::Run { source: 0 })
+        both.run(bfs::Run { source: 0 }, bfs::Run { source: 0 })
             .expect("no trap");
     }
     is_on_the_page(&selection(&both.explain().to_string()));
@@ -418,7 +418,7 @@ fn passes_stay_together_where_there_is_no_room_to_part() {
     drop(both);
     let (_runtime, mut both) = open(takes + takes / 2).expect("it fits");
     for _ in 0..3 {
-        both.run(bfs::Run { source: 0 }, reached::Run { source: 0 })
+        both.run(bfs::Run { source: 0 }, bfs::Run { source: 0 })
             .expect("no trap");
     }
     let text = both.explain().to_string();
