@@ -260,6 +260,12 @@ fn measured_thresholds_are_loaded() {
         let mut session = calibrate::search::Session::new(&runtime, &graph).unwrap();
         let out = session.run(calibrate::search::Run {}).unwrap();
         assert_eq!(out.dist, [0, 1, 1, u32::MAX]);
+        let mut session = calibrate::finds::Session::new(&runtime, ()).unwrap();
+        let run = calibrate::finds::Run { room: 9, found: 3 };
+        let out = session.run(run).unwrap();
+        for found in [out.a, out.b, out.c, out.d, out.e, out.f, out.g, out.h] {
+            assert_eq!(found, [0, 1, 2]);
+        }
     }
 }
 

@@ -68,7 +68,7 @@ use vyre_core::plan::launch::Topology;
 use vyre_core::plan::session::Counters;
 use vyre_core::run::args::{Args, Lent, TopologyArgs, resolve_topologies};
 use vyre_core::run::backend::{
-    CodeRoom, Executor, Followed, LaunchHint, Limits, Lock, Progress, Resident, runnable,
+    CodeRoom, Executor, Followed, LaunchHint, Limits, ListSlab, Lock, Progress, Resident, runnable,
 };
 use vyre_core::run::outcome::Outcome;
 use vyre_core::run::stop::Stop;
@@ -335,6 +335,7 @@ impl Executor for Megakernel {
             bitmaps: false,
             packs_lists: true,
             fuses_waves: false,
+            pulls: true,
         }
     }
 
@@ -359,12 +360,13 @@ impl Executor for Megakernel {
         notes.extend(why);
         self.launcher.pass.time_waves = hint.time_waves;
         self.settings.pack_up_to_bytes = hint.pack_up_to_bytes;
-        self.settings.packs_lists = hint.device.packs_lists;
+        let lists = hint.device.lists;
+        self.settings.packs_lists = lists == ListSlab::Room;
         if self.launcher.pass.layout.packs_lists() {
-            let short = match (hint.device.packs_lists, self.memory.no_room_for_lists) {
-                (false, _) => Some("budget"),
-                (true, true) => Some("device"),
-                (true, false) => None,
+            let short = match (lists, self.memory.no_room_for_lists) {
+                (ListSlab::NoRoom, _) => Some("budget"),
+                (ListSlab::Room, true) => Some("device"),
+                (ListSlab::Room, false) | (ListSlab::NotWanted, _) => None,
             };
             notes.extend(short.map(|who| {
                 format!("lists packed into one copy wanted, for which the {who} has no memory")
@@ -372,7 +374,10 @@ impl Executor for Megakernel {
             }));
         }
         self.settings.pull_from = hint.device.pull_from;
-        self.settings.lists_alone = hint.sweeps.start.is_sparse();
+        self.settings.lists_alone = hint.sweeps.start.is_sparse() || !hint.sweeps.pulls;
+        if !hint.sweeps.pulls {
+            self.memory.bits = None;
+        }
         self.settings.slots = hint.slots.max(1);
         self.settings.batch_bytes = hint.batch_bytes;
         self.settings.second_inputs = hint.device.second_inputs;

@@ -122,6 +122,8 @@ pub(crate) struct Before {
     pub(crate) did: Did,
     /// By side.
     pub(crate) seen: Vec<Seen>,
+    /// By side, whether any run of the subject is known there.
+    pub(crate) tried: Vec<bool>,
     /// What runs of the subject took since the last trial.
     pub(crate) spent_ns: u64,
 }
@@ -236,11 +238,13 @@ impl Costs {
             }
         };
         let seen = |side| of.entries.get(&(work, side)).map(|e| e.seen);
+        let tried = |side| of.entries.keys().any(|(_, at)| *at == side);
         Before {
             did,
             seen: (0..self.sides.len())
                 .map(|side| seen(side).unwrap_or_default())
                 .collect(),
+            tried: (0..self.sides.len()).map(tried).collect(),
             spent_ns: of.spent_ns,
         }
     }

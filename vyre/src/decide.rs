@@ -7,6 +7,8 @@
 use crate::memory::{Memory, Rooms};
 use crate::plans::{Interpreted, Plans};
 use crate::runtime::Runtime;
+use crate::select::{Considered, Offer, Ran, Selector, Set, lines, unmeasured};
+use crate::sides::longest;
 use crate::tier::{Measured, RoutePolicy};
 use std::any::TypeId;
 use std::collections::VecDeque;
@@ -14,10 +16,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use vyre_core::dsl::error::RunError;
+use vyre_core::plan::compact;
+use vyre_core::plan::gains::BuiltIn;
 use vyre_core::plan::heat::Heat;
 use vyre_core::plan::launch::{
     LaunchError, Recommendation, Request, Route, Scope, Topology, autotune, precondition,
 };
+use vyre_core::plan::pull;
 use vyre_core::plan::route::{self, Choice, Downgrade, Need, RouteError, Sample};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::backend::{
@@ -51,6 +56,9 @@ pub struct Decision {
     pub parallel_from: u64,
     /// Items that a lane was to take at a time, at most.
     pub items_per_lane: u32,
+    /// What was measured of all that the session may do beside running the pass as it is written, and whether it does
+    /// it. Nothing before the session has seen a run.
+    pub considered: Vec<Considered>,
     /// Which parts of the decision the executor followed.
     pub followed: Followed,
     /// What came of it; `None` when the launch failed.
@@ -265,6 +273,10 @@ pub(crate) struct Decider {
     /// Of the last launch.
     volume: Option<Volume>,
     heat: Heat,
+    /// What is done beside running the pass as it is written.
+    selector: Selector,
+    /// Whether some sweep of the pass could pull.
+    may_pull: Option<bool>,
     launches: u64,
     pub(crate) decisions: VecDeque<Decision>,
     pub(crate) tuner: Option<Tuner>,
@@ -288,11 +300,89 @@ impl Decider {
             last: None,
             volume: None,
             heat: Heat::default(),
+            selector: Selector::default(),
+            may_pull: None,
             launches: 0,
             decisions: VecDeque::new(),
             tuner: None,
             workers: None,
             time_waves: false,
+        }
+    }
+
+    /// What the next launch of `queries` of a pass with that memory is about: decides what is done beside running the
+    /// pass as it is written, and takes room for that.
+    pub(crate) fn situation(
+        &mut self,
+        program: &Program,
+        (memory, limits): (&mut Memory, Limits),
+        runtime: &Runtime,
+        queries: u64,
+    ) -> Result<Situation, RunError> {
+        self.select(program, memory, limits)?;
+        let packs = self.does(BuiltIn::Lists);
+        let rooms = memory.rooms(program, (limits, packs), &self.thresholds);
+        Ok(Situation::of(program, (&*memory, rooms), runtime, queries))
+    }
+
+    /// Decides what is done beside running the pass as it is written, before a launch of the pass with that memory.
+    fn select(
+        &mut self,
+        program: &Program,
+        memory: &Memory,
+        limits: Limits,
+    ) -> Result<(), RunError> {
+        let may_pull = *(self.may_pull).get_or_insert_with(|| {
+            let mut waves = program.waves.iter();
+            waves.any(|wave| pull::claim(program, wave).is_some())
+        });
+        let mut offers = Vec::new();
+        if limits.packs_lists && program.lists.iter().any(|list| list.output) {
+            let up_to = self.thresholds.pack_up_to_bytes;
+            offers.push(Offer {
+                scratch_bytes: compact::lists_bytes(program, &memory.sizes, up_to),
+                ..Offer::new(BuiltIn::Lists)
+            });
+        }
+        if let Some(plan) = &memory.plan {
+            offers.push(Offer {
+                used: Some((plan.uses(), plan.made_ns)),
+                ..Offer::new(BuiltIn::Plan)
+            });
+        }
+        if limits.pulls && may_pull {
+            offers.push(Offer::new(BuiltIn::Pulling));
+        }
+        if limits.jit && self.route == RoutePolicy::Auto {
+            offers.push(Offer::new(BuiltIn::Jit));
+        }
+        let items = longest(program, &memory.sizes).max(memory.sizes.nodes);
+        // What the slab has is there for it.
+        let left_bytes = memory.left_bytes().unwrap_or(u64::MAX);
+        let left_bytes = left_bytes.saturating_add(memory.slab_bytes);
+        let gains = &self.thresholds.gains;
+        self.selector.weigh(gains, &offers, (items, left_bytes))?;
+        if let (Some(plan), false) = (&memory.plan, self.does(BuiltIn::Plan)) {
+            self.plans.forget(plan);
+        }
+        Ok(())
+    }
+
+    /// Whether something is done beside running the pass as it is written.
+    fn does(&self, candidate: BuiltIn) -> bool {
+        self.selector.does(candidate)
+    }
+
+    /// What the backend can do beside running the pass as it is written.
+    pub(crate) fn offered(&self) -> Set {
+        self.selector.offered()
+    }
+
+    /// What there are no figures of, as a line of an explanation.
+    pub(crate) fn unmeasured(&self) -> String {
+        match self.decisions.is_empty() {
+            true => String::new(),
+            false => unmeasured(self.selector.offered(), &self.thresholds.gains),
         }
     }
 
@@ -326,6 +416,10 @@ impl Decider {
         let parallel_from = tuned.parallel_from.unwrap_or(self.thresholds.parallel_from);
         let items_per_lane = tuned.items_per_lane.unwrap_or(limits.items_per_lane);
         let (route, other) = match limits.jit {
+            true if self.route == RoutePolicy::Auto && !self.does(BuiltIn::Jit) => {
+                let skipped = "compiled code was skipped".into();
+                (Route::Interpreter, Some(skipped))
+            }
             true => self.route.choose(
                 launch.route,
                 (self.interpreted.ns(), &self.thresholds),
@@ -347,13 +441,14 @@ impl Decider {
                 policy: self.thresholds.route,
                 memory_bps: launch.pressure_bps,
                 bitmap: situation.rooms.bitmap,
+                pulls: self.does(BuiltIn::Pulling),
             },
             host: HostHint { parallel_from },
             device: DeviceHint {
                 items_per_lane,
                 pull_from: self.thresholds.pull_from,
                 second_inputs: situation.second_inputs,
-                packs_lists: situation.rooms.packs_lists,
+                lists: situation.rooms.lists,
                 heat_words: self.heat.words(program),
             },
             time_waves: self.time_waves,
@@ -379,6 +474,7 @@ impl Decider {
             sweeps: self.start,
             parallel_from,
             items_per_lane,
+            considered: self.selector.considered().to_vec(),
             followed,
             outcome: None,
         });
@@ -448,11 +544,23 @@ impl Decider {
         if happened.activity.is_some() {
             self.last = happened.activity;
         }
+        let read = &happened.readback;
+        let found_bytes = read.packed_bytes + read.direct_bytes;
         self.volume = Some(Volume {
             wall_ns: happened.wall_ns,
             overhead_ns: happened.overhead_ns,
-            found_bytes: happened.readback.packed_bytes + happened.readback.direct_bytes,
+            found_bytes,
         });
+        if !self.is_measuring() {
+            let seen = happened.activity.filter(|a| a.sweeps > 0);
+            self.selector.ran(Ran {
+                widest: seen.map(|a| a.widest),
+                avoided_bytes: read.full_bytes.saturating_sub(found_bytes),
+                took,
+                runs: self.decisions.back().map_or(1, |d| d.queries),
+                compiled: happened.route == "compiled",
+            });
+        }
         if let Some(tuner) = &mut self.tuner {
             tuner.measured(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
         }
@@ -488,6 +596,7 @@ impl Decider {
         self.last = None;
         self.volume = None;
         self.measured = Measured::default();
+        self.selector.forget();
     }
 }
 
@@ -784,6 +893,7 @@ impl fmt::Display for Decision {
             request.graph_edges,
             Percent(launch.pressure_bps)
         )?;
+        write!(f, "{}", lines(&self.considered))?;
         write!(
             f,
             "\n  followed  {} workers, {}",
@@ -982,6 +1092,7 @@ mod tests {
             bitmaps: false,
             packs_lists: false,
             fuses_waves: false,
+            pulls: false,
         }
     }
 

@@ -1,12 +1,13 @@
 //! Two passes over one topology, run as one.
 
 use crate::costs::{Did, Subject};
-use crate::decide::{Decider, Explanation, Happened, Situation};
+use crate::decide::{Decider, Explanation, Happened};
 use crate::error::Error;
 use crate::memory::{Memory, legal};
 use crate::plans::{PlanOf, Planned};
 use crate::query::{OfSession, made, slices};
 use crate::runtime::Runtime;
+use crate::select::{Offer, Ran, Selector, lines, unmeasured};
 use crate::sides::{Goes, Has, Of, Side, Sides, leave_as_much, lent, longest, open_ns};
 use crate::stop::Stops;
 use std::any::TypeId;
@@ -18,6 +19,7 @@ use vyre_core::dsl::columns::Column;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::cache::PlanKind;
 use vyre_core::plan::fuse::{self, Fused, Link, fuse};
+use vyre_core::plan::gains::BuiltIn;
 use vyre_core::plan::session::Counters;
 use vyre_core::plan::side::swept_items;
 use vyre_core::run::args::{Args, TopologyArgs};
@@ -44,6 +46,10 @@ pub struct FusedSession<A, B> {
     whole: Whole,
     here: Pair,
     sides: Sides<Pair>,
+    /// Whether both run in one launch.
+    fusion: Selector,
+    /// Why the session could not go from one way to the other.
+    stuck: Option<String>,
     /// Of both as one, with the scalars of the last run.
     sizes: Sizes,
     /// Of each pass.
@@ -61,6 +67,8 @@ struct Whole {
     links: Vec<Link>,
     /// Also where the backend runs programs.
     in_turn: bool,
+    /// The same, until it pays to run both in one launch.
+    split: bool,
 }
 
 /// What a fused session has on a side.
@@ -90,7 +98,7 @@ impl Whole {
         runtime: &Runtime,
         (first, second): (&TopologyArgs<'_>, &TopologyArgs<'_>),
     ) -> Result<Plan, Error> {
-        if runtime.implementation().runs_bytecode() && !self.in_turn {
+        if runtime.implementation().runs_bytecode() && !self.in_turn && !self.split {
             let both = self.fused.topology(first, second);
             let of = PlanOf {
                 links: self.links.clone(),
@@ -168,6 +176,18 @@ impl Whole {
 }
 
 impl Pair {
+    fn ones(&self) -> &[One] {
+        match self {
+            Pair::Together(both) => std::slice::from_ref(&**both),
+            Pair::InTurn(both) => &**both,
+        }
+    }
+
+    /// What the budget has beside it.
+    fn left_bytes(&self) -> Option<u64> {
+        self.ones()[0].memory.left_bytes()
+    }
+
     fn each(&mut self, mut of: impl FnMut(&mut dyn Executor)) {
         match self {
             Pair::Together(both) => of(&mut *both.executor),
@@ -286,10 +306,9 @@ impl One {
     }
 
     fn run(&mut self, args: &Args<'_>) -> Result<(Outcome, Duration), RunError> {
-        let (limits, thresholds) = (self.executor.limits(), self.decider.thresholds);
-        let rooms = self.memory.rooms(&self.program, limits, &thresholds);
-        let situation = Situation::of(&self.program, (&self.memory, rooms), &self.runtime, 1);
         let (decider, executor) = (&mut self.decider, &mut *self.executor);
+        let memory = (&mut self.memory, executor.limits());
+        let situation = decider.situation(&self.program, memory, &self.runtime, 1)?;
         decider.decide(&situation, &self.program, executor)?;
         let started = self.runtime.now();
         let outcome = executor.run(args)?;
@@ -363,13 +382,14 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             fused,
             links,
             in_turn: add_differently(&a, &b),
+            split: false,
             program,
         };
         let sizes = whole.fused.topology(&first, &second).sizes(&whole.program);
         let plan = |runtime: &Runtime| whole.plan::<A, B>(runtime, (&first, &second));
         let of = |_: &Plan| {
             let subject = || Subject::new(&whole.program, &sizes);
-            Of::new(runtime, &whole.program, subject)
+            Of::new(runtime, (&*whole.program, sizes.nodes), subject)
         };
         let open = |runtime: &Runtime, plan: Plan| {
             // The plan has room for them.
@@ -387,6 +407,8 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             whole,
             here,
             sides,
+            fusion: Selector::default(),
+            stuck: None,
             sizes,
             stops,
             passes: PhantomData,
@@ -430,7 +452,8 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
     }
 
     /// The last decisions where the session is, as of [`Session::explain`](crate::Session::explain): those of both passes
-    /// as one, or of each pass behind its name where they run one after the other.
+    /// as one, or of each pass behind its name where they run one after the other; then which of these ways the last
+    /// launch went, and why.
     pub fn explain(&self) -> impl fmt::Display + '_ {
         let (mut each, code) = match &self.here {
             Pair::Together(both) => (vec![Told(None, both)], both.decider.code()),
@@ -440,7 +463,24 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             }
         };
         each.retain(|told| !told.1.decider.decisions.is_empty());
-        Explanation(each, self.sides.bottom(&self.whole.program, code, false))
+        let (mut way, mut unmeasured_here) = (String::new(), String::new());
+        if !each.is_empty() {
+            way += match self.is_one_launch() {
+                true => "both      in one launch",
+                false => "both      one after the other",
+            };
+            way += &lines(self.fusion.considered());
+            if let Some(why) = &self.stuck {
+                way += &format!("\n  stays     {why}");
+            }
+            way.push('\n');
+            let ones = self.here.ones();
+            let offered = ones.iter().fold(self.fusion.offered(), |all, one| all.or(one.decider.offered()));
+            unmeasured_here = unmeasured(offered, &self.sides.runtime().thresholds().gains);
+        }
+        let program = &self.whole.program;
+        let bottom = (self.sides).bottom(program, code, false, &unmeasured_here);
+        Explanation(each, way + &bottom)
     }
 
     /// What was uploaded, allocated, waited for, read back and launched since the session was made, for both passes;
@@ -487,6 +527,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         self.given.1.fill(&mut b);
         self.sizes.scalars = [a.scalars.clone(), b.scalars.clone()].concat();
         self.take_side();
+        self.take_way()?;
         let (first, second) = self.on_a_side(|session| {
             // What a run needs has room before its rows of structs are taken apart.
             session.here.check(&session.whole, (&a, &b))?;
@@ -504,9 +545,61 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         let of = (&self.whole, &self.sizes);
         let ((mut first, mut second), took, did) = self.here.run(of, args)?;
         self.sides.ran(took, did, 1);
+        let reports = match self.here {
+            // It is both passes'.
+            Pair::Together(_) => vec![&first.report],
+            Pair::InTurn(_) => vec![&first.report, &second.report],
+        };
+        let seen = reports.iter().filter_map(|r| r.activity);
+        let avoided = reports.iter().map(|r| {
+            let found = r.readback.packed_bytes + r.readback.direct_bytes;
+            r.readback.full_bytes.saturating_sub(found)
+        });
+        self.fusion.ran(Ran {
+            widest: seen.filter(|a| a.sweeps > 0).map(|a| a.widest).max(),
+            avoided_bytes: avoided.sum(),
+            took,
+            runs: 1,
+            compiled: false,
+        });
         let backend = self.backend();
         (first.report.backend, second.report.backend) = (backend, backend);
         Ok((first, second))
+    }
+
+    /// Decides whether both run in one launch, and goes over where that is another way than the last. Results that may
+    /// differ from run to run stay as they began; so does the meaning of a limit of steps.
+    fn take_way(&mut self) -> Result<(), RunError> {
+        let runtime = self.sides.runtime().clone();
+        let program = &*self.whole.program;
+        let may_fuse = runtime.implementation().runs_bytecode() && !self.whole.in_turn;
+        let may_change = may_fuse && !matches!(program.agreement, Agreement::Open(_));
+        let offers = may_change.then(|| Offer::new(BuiltIn::Fusion));
+        let items = longest(program, &self.sizes).max(self.sizes.nodes);
+        let left_bytes = self.here.left_bytes().unwrap_or(u64::MAX);
+        let gains = runtime.thresholds().gains;
+        (self.fusion).weigh(&gains, offers.as_slice(), (items, left_bytes))?;
+        if !may_change {
+            return Ok(());
+        }
+        let wanted = self.stops.steps.is_some() || self.fusion.does(BuiltIn::Fusion);
+        if wanted != self.is_one_launch() && self.stuck.is_none() {
+            self.whole.split = !wanted;
+            match self.whole.lent::<A, B>(&runtime, &self.here) {
+                Ok(mut there) => {
+                    there.watch(&self.stops);
+                    let before = std::mem::replace(&mut self.here, there);
+                    self.sides.count(before.counters());
+                }
+                Err(e) => {
+                    self.whole.split = wanted;
+                    self.stuck = Some(e.to_string());
+                }
+            }
+        }
+        let is_done = self.is_one_launch();
+        self.fusion.found(BuiltIn::Fusion, is_done);
+        Ok(())
     }
 
     /// Goes to the side that is to have the next run.
@@ -522,7 +615,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         }
         let (program, sizes) = (&*self.whole.program, &self.sizes);
         let takes = (longest(program, sizes), open_ns(program, sizes));
-        self.go_on(1, takes);
+        self.go_on((1, 1), takes);
     }
 }
 
@@ -545,6 +638,7 @@ impl<A: Pass, B: Pass> Goes for FusedSession<A, B> {
         there.watch(&self.stops);
         let before = std::mem::replace(&mut self.here, there);
         self.sides.leave(before, to);
+        self.stuck = None;
         true
     }
 }

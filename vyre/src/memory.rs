@@ -3,7 +3,7 @@
 use crate::budget::Lease;
 use crate::decide::{quiet, used_bps};
 use crate::error::Error;
-use crate::plans::{Layout, PlanOf, Planned};
+use crate::plans::{KeptPlan, Layout, PlanOf, Planned};
 use crate::query::OfSession;
 use crate::runtime::Runtime;
 use std::cell::Cell;
@@ -20,7 +20,7 @@ use vyre_core::plan::memory::WaveBytes;
 use vyre_core::plan::route::{self, Need, Pressure};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::{Args, TopologyArgs};
-use vyre_core::run::backend::{Holder, Limits, runnable};
+use vyre_core::run::backend::{Holder, Limits, ListSlab, runnable};
 use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::manifest::Stale;
 use vyre_core::vir0::module::{Buffer, Program, Resource, Role, put_together_bytes};
@@ -47,13 +47,15 @@ pub(crate) struct Memory {
     /// Room for a bit a node, which brings a list into the order of the nodes.
     bitmap_bytes: u64,
     /// Room for a slab of what the lists of a result hold.
-    slab_bytes: u64,
+    pub(crate) slab_bytes: u64,
     /// Room for inputs and results of queries that have no state.
     results_bytes: u64,
     /// Of a batch that is running, on a CPU: its results are there until it ends.
     kept: Kept,
     /// Whose memory it is.
     pub(crate) holder: Holder,
+    /// Where the runtime keeps the plan.
+    pub(crate) plan: Option<KeptPlan>,
     /// Of the scalars, those of the run that was checked last.
     pub(crate) sizes: Sizes,
     /// Most bytes that the buffers of a run had.
@@ -66,7 +68,7 @@ pub(crate) struct Rooms {
     /// A bit a node, which brings a list into the order of the nodes.
     pub(crate) bitmap: bool,
     /// A slab of what the lists of a result hold.
-    pub(crate) packs_lists: bool,
+    pub(crate) lists: ListSlab,
 }
 
 /// Results of a batch: how large one can be, the room that there is for them, and what is there.
@@ -136,15 +138,16 @@ impl Memory {
         let make = || {
             made.set(true);
             let known = (available, pressure);
-            Ok(Memory::plan(
-                of.kind,
-                program()?,
-                (topology, runtime),
-                known,
-            )?)
+            let started = runtime.now();
+            let planned = Memory::plan(of.kind, program()?, (topology, runtime), known)?;
+            let took = runtime.since(started).as_nanos();
+            Ok(Planned {
+                made_ns: u64::try_from(took).unwrap_or(u64::MAX),
+                ..planned
+            })
         };
         let at = (runtime.implementation().ordinal(), pressure);
-        let mut planned = runtime.plans().session(layout, at, make)?;
+        let (mut planned, mut kept) = runtime.plans().session(layout, at, make)?;
         // Plans are kept by sizes of graphs. Parts have sizes, too; on a device a graph's shape decides, where a budget
         // asks.
         let is_other = || {
@@ -157,9 +160,10 @@ impl Memory {
             )
         };
         if !made.get() && is_other()? {
-            planned = make()?;
+            (planned, kept) = (make()?, None);
         }
-        let memory = Memory::hold(&planned, lease)?;
+        let mut memory = Memory::hold(&planned, lease)?;
+        memory.plan = kept;
         Ok((planned, memory))
     }
 
@@ -231,6 +235,7 @@ impl Memory {
             sizes,
             allocation,
             holder,
+            made_ns: 0,
         })
     }
 
@@ -248,6 +253,7 @@ impl Memory {
             results_bytes: 0,
             kept: Kept::default(),
             holder: planned.holder.clone(),
+            plan: None,
             bitmap_bytes: 0,
             sizes: planned.sizes.clone(),
             most_bytes: 0,
@@ -278,17 +284,37 @@ impl Memory {
         Some(routes_need(program, nodes, self.needed_bytes, available))
     }
 
-    /// Takes room for what the next launch can use beside the plan; what of it there is.
+    /// Takes room for what the next launch can use beside the plan; what of it there is. `packs`: lists are to be
+    /// packed.
     pub(crate) fn rooms(
         &mut self,
         program: &Program,
-        limits: Limits,
+        (limits, packs): (Limits, bool),
         thresholds: &Thresholds,
     ) -> Rooms {
+        let up_to = thresholds.pack_up_to_bytes;
         Rooms {
             bitmap: limits.bitmaps && self.bitmap(program),
-            packs_lists: limits.packs_lists && self.slab(program, thresholds.pack_up_to_bytes),
+            lists: match limits.packs_lists && packs {
+                false => {
+                    self.give_slab();
+                    ListSlab::NotWanted
+                }
+                true if self.slab(program, up_to) => ListSlab::Room,
+                true => ListSlab::NoRoom,
+            },
         }
+    }
+
+    /// Gives back the room for a slab.
+    fn give_slab(&mut self) {
+        if self.slab_bytes == 0 {
+            return;
+        }
+        let others = self.lease.bytes() - self.slab_bytes.min(self.lease.bytes());
+        let smaller = self.lease.resize(others);
+        debug_assert!(smaller, "smaller is always possible");
+        self.slab_bytes = 0;
     }
 
     /// Takes room for a bit a node, where a sweep can use it; whether there is.
@@ -315,10 +341,9 @@ impl Memory {
         let others = self.lease.bytes() - self.slab_bytes.min(self.lease.bytes());
         let then = others.saturating_add(bytes);
         let taken = then <= available && self.lease.resize(then);
-        self.slab_bytes = if taken { bytes } else { 0 };
-        if !taken {
-            let smaller = self.lease.resize(others);
-            debug_assert!(smaller, "smaller is always possible");
+        match taken {
+            true => self.slab_bytes = bytes,
+            false => self.give_slab(),
         }
         taken
     }

@@ -41,9 +41,11 @@
 //! be.
 
 use crate::error::Error;
+use crate::runtime::Runtime;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::time::Duration;
+use vyre_core::plan::gains::{BuiltIn, Figure};
 use vyre_core::plan::passes::{self, Candidate, PassError, Ranking, Sample, Skip};
 use vyre_core::plan::show::Plan;
 use vyre_core::run::clock::Clock;
@@ -94,7 +96,7 @@ impl Choice {
     pub fn fusion() -> Choice {
         Choice {
             min_reuse: 2,
-            ..Choice::new("vyre.fusion")
+            ..Choice::new(BuiltIn::Fusion.id())
         }
     }
 
@@ -104,7 +106,38 @@ impl Choice {
         Choice {
             min_frontier_items: 4_096,
             min_reuse: 4,
-            ..Choice::new("vyre.jit")
+            ..Choice::new(BuiltIn::Jit.id())
+        }
+    }
+
+    /// What this was measured to gain and to cost on a runtime's device, where it is one of vyre's own
+    /// ([`fusion`](Choice::fusion), [`jit`](Choice::jit)) and the runtime's
+    /// [`Thresholds`](vyre_core::plan::thresholds::Thresholds) have a figure for it. Otherwise it stays as it is, and
+    /// [`Pipeline::measure`] can find it out.
+    ///
+    /// ```
+    /// use vyre::Runtime;
+    /// use vyre::pipeline::Choice;
+    ///
+    /// let runtime = Runtime::native();
+    /// assert_eq!(Choice::fusion().measured_on(&runtime), Choice::fusion());
+    /// let measured = runtime.thresholds().with("gain.fusion = 13_000 bps, once 500 ns, from 3 uses\n")?;
+    /// let fusion = Choice::fusion().measured_on(&runtime.with_thresholds(measured));
+    /// assert_eq!((fusion.speedup_bps, fusion.planning_cost_ns, fusion.min_reuse), (13_000, 500, 3));
+    /// # Ok::<(), vyre::Error>(())
+    /// ```
+    pub fn measured_on(self, runtime: &Runtime) -> Choice {
+        let built_in = BuiltIn::ALL.into_iter().find(|b| b.id() == self.id);
+        match built_in.map(|b| runtime.thresholds().gains.of(b)) {
+            Some(Figure::Of(gain)) => Choice {
+                min_frontier_items: gain.min_frontier_items,
+                min_reuse: gain.min_reuse,
+                min_readback_bytes: gain.min_readback_bytes,
+                speedup_bps: gain.speedup_bps,
+                planning_cost_ns: gain.cost_ns,
+                ..self
+            },
+            Some(Figure::Unmeasured) | None => self,
         }
     }
 

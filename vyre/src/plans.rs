@@ -49,6 +49,8 @@ pub(crate) struct Plans {
 #[derive(Debug)]
 struct Kept {
     sessions: Lru<PlanKey, (Layout, Planned)>,
+    /// How often each was wanted.
+    uses: Lru<PlanKey, Arc<AtomicU64>>,
     launches: launch::Planner,
     interpreted: HashMap<TypeId, Interpreted>,
 }
@@ -58,10 +60,27 @@ impl Default for Plans {
         Plans {
             kept: Mutex::new(Kept {
                 sessions: Lru::new(PLAN_CAPACITY),
+                uses: Lru::new(PLAN_CAPACITY),
                 launches: launch::Planner::default(),
                 interpreted: HashMap::new(),
             }),
         }
+    }
+}
+
+/// Where a runtime keeps a session's plan.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptPlan {
+    key: PlanKey,
+    uses: Arc<AtomicU64>,
+    /// What making it took.
+    pub(crate) made_ns: u64,
+}
+
+impl KeptPlan {
+    /// How many sessions wanted it so far.
+    pub(crate) fn uses(&self) -> u64 {
+        self.uses.load(Relaxed)
     }
 }
 
@@ -143,6 +162,8 @@ pub(crate) struct Planned {
     pub(crate) holder: Holder,
     /// What sweeps start with.
     pub(crate) start: Choice,
+    /// What making it took.
+    pub(crate) made_ns: u64,
 }
 
 impl Plans {
@@ -150,13 +171,13 @@ impl Plans {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The plan of a session; made now unless it is there. A failure is not kept.
+    /// The plan of a session, and where it is kept; made now unless it is there. A failure is not kept.
     pub(crate) fn session(
         &self,
         layout: Layout,
         (device, pressure): (u32, Pressure),
         make: impl Fn() -> Result<Planned, Error>,
-    ) -> Result<Planned, Error> {
+    ) -> Result<(Planned, Option<KeptPlan>), Error> {
         let mut hasher = DefaultHasher::new();
         layout.hash(&mut hasher);
         let key = PlanKey {
@@ -168,11 +189,21 @@ impl Plans {
         let mut kept = self.kept();
         let (of, planned) =
             (kept.sessions).get_or_make(key, |_| Ok::<_, Error>((layout.clone(), make()?)))?;
-        match *of == layout {
-            true => Ok(planned.clone()),
-            // A hash is no proof: another layout may have the same.
-            false => make(),
+        // A hash is no proof: another layout may have the same.
+        if *of != layout {
+            return Ok((make()?, None));
         }
+        let planned = planned.clone();
+        let none = |_: &PlanKey| Ok::<_, Error>(Arc::default());
+        let uses = Arc::clone(kept.uses.get_or_make(key, none)?);
+        uses.fetch_add(1, Relaxed);
+        let made_ns = planned.made_ns;
+        Ok((planned, Some(KeptPlan { key, uses, made_ns })))
+    }
+
+    /// Keeps a plan no longer.
+    pub(crate) fn forget(&self, plan: &KeptPlan) {
+        self.kept().sessions.forget(&plan.key);
     }
 
     /// How to launch; remembered where there was no launch before.

@@ -56,7 +56,8 @@ pub struct Runtime {
 
 impl Runtime {
     /// CUDA if a device answers, otherwise the CPU; [`Display`](fmt::Display) says which and why. Beside a device, the
-    /// CPU is a second side ([`among`](Runtime::among)): a session that runs faster there goes on there.
+    /// CPU is a second side ([`among`](Runtime::among)): a session that runs faster there goes on there. A pass whose
+    /// manifest has thresholds that are not met, and whose evidence holds, begins there.
     ///
     /// Where the environment has `VYRE_COSTS`, and it is not `off`, it names the file of
     /// [`with_costs`](Runtime::with_costs).

@@ -133,7 +133,7 @@ impl<P: Pass> Session<P> {
     ) -> Result<(), RunError> {
         let _under_way = self.stops.begin()?;
         let args = [self.memory.scalars().args::<P>(run)];
-        self.take_side(&args[0].scalars, 1);
+        self.take_side(&args[0].scalars, 1, 1);
         self.on_a_side(|session| {
             let runs = std::slice::from_ref(run);
             session.with_rows((runs, &args), |session, series| {
@@ -156,7 +156,7 @@ impl<P: Pass> Session<P> {
         let _under_way = self.stops.begin()?;
         let args = [self.memory.scalars().args::<P>(&run)];
         let runs = [run];
-        self.take_side(&args[0].scalars, 1);
+        self.take_side(&args[0].scalars, 1, 1);
         let pinned = self.on_a_side(|session| {
             session.with_rows((&runs, &args), |session, series| session.pinned(&series[0]))
         });
@@ -241,10 +241,10 @@ impl<P: Pass> Session<P> {
         started: Instant,
     ) -> Result<Report, Error> {
         let _under_way = self.stops.begin_since(started)?;
-        self.take_side(&args.scalars, 1);
+        self.take_side(&args.scalars, 1, 1);
         self.on_a_side(|session| {
             session.memory.check(&session.program, args)?;
-            let situation = session.situation(1);
+            let situation = session.situation(1)?;
             let (decider, program) = (&mut session.decider, &*session.program);
             decider.decide(&situation, program, &mut *session.executor)?;
             let executor = &mut session.executor;
@@ -278,7 +278,7 @@ impl<P: Pass> Session<P> {
             let plain = runs.iter().map(|run| of_session.args::<P>(run));
             let plain: Vec<Args<'_>> = plain.collect();
             let scalars = plain.first().map_or(&[][..], |args| &args.scalars);
-            self.take_side(scalars, 1);
+            self.take_side(scalars, 1, plain.len() as u64);
             self.on_a_side(|session| {
                 session.with_rows((&runs, &plain), |session, series| {
                     session.launch(series, &mut results)
@@ -334,7 +334,7 @@ impl<P: Pass> Session<P> {
         }
         let situation = Situation {
             second_inputs: series.len() > 1 && self.second_inputs(),
-            ..self.situation(series.len() as u64)
+            ..self.situation(series.len() as u64)?
         };
         let (decider, program) = (&mut self.decider, &*self.program);
         decider.decide(&situation, program, &mut *self.executor)?;
@@ -362,6 +362,7 @@ impl<P: Pass> Session<P> {
         self.decider.ran(program, sizes, &results.report, runs);
         self.decider.took(&results.report, took, did.items, runs);
         self.sides.ran(took, did.times(runs), runs);
+        self.sides.saw(&results.report, runs);
         results.report.backend = self.backend();
         self.decider
             .happened(Happened::of(&self.program, &results.report), took);
@@ -552,7 +553,8 @@ impl<P: Pass> Session<P> {
     /// in every run, and with what runs take on each of several sides ([`sides`](Session::sides)).
     pub fn explain(&self) -> impl fmt::Display + '_ {
         let (code, measuring) = (self.decider.code(), self.decider.is_measuring());
-        let bottom = self.sides.bottom(&self.program, code, measuring);
+        let unmeasured = self.decider.unmeasured();
+        let bottom = (self.sides).bottom(&self.program, code, measuring, &unmeasured);
         Explanation(self.decider.decisions.iter().collect(), bottom)
     }
 
@@ -735,11 +737,11 @@ impl<P: Pass> Session<P> {
         self.executor.progress()
     }
 
-    fn situation(&mut self, queries: u64) -> Situation {
-        let (limits, thresholds) = (self.executor.limits(), &self.decider.thresholds);
-        let rooms = self.memory.rooms(&self.program, limits, thresholds);
+    fn situation(&mut self, queries: u64) -> Result<Situation, RunError> {
+        let limits = self.executor.limits();
         let runtime = self.sides.runtime();
-        Situation::of(&self.program, (&self.memory, rooms), runtime, queries)
+        self.decider
+            .situation(&self.program, (&mut self.memory, limits), runtime, queries)
     }
 
     /// Takes room for a second set of inputs, where the backend can use it.

@@ -233,7 +233,8 @@ impl<P: Pass> Sessions<P> {
         let plan = |runtime: &Runtime| Plan::new::<P>(runtime, &topologies()?);
         let of = |plan: &Plan| {
             let subject = || Subject::many(&plan.whole, plan.sizes());
-            Of::new(runtime, &plan.whole, subject)
+            let nodes = plan.sizes().map(|sizes| sizes.nodes).max();
+            Of::new(runtime, (&*plan.whole, nodes.unwrap_or(0)), subject)
         };
         let open = |runtime: &Runtime, plan: Plan| {
             // The plans have room for them.
@@ -329,7 +330,8 @@ impl<P: Pass> Sessions<P> {
         let longest = longest.fold(0, u64::saturating_add);
         let open_ns = memories.iter().map(|m| open_ns(program, &m.sizes));
         let open_ns = open_ns.fold(0, u64::saturating_add);
-        self.go_on(batch.len() as u64, (longest, open_ns));
+        let queries = batch.len() as u64;
+        self.go_on((queries, queries), (longest, open_ns));
     }
 
     /// Runs queries on the side where the sessions are. Those that failed where they may succeed after all, and their
@@ -342,6 +344,7 @@ impl<P: Pass> Sessions<P> {
         let (last, queries) = (self.sides.is_last_resort(), batch.len());
         let (here, runtime) = (&mut self.here, self.sides.runtime());
         let (mut took, mut did, mut done) = (Duration::ZERO, Did::default(), 0);
+        let mut seen = None;
         let mut failed: Vec<(Query, Error)> = Vec::new();
         let mut fails =
             |query: Query, e: RunError, tells: &mut Begun<P::Output>| match last || e.is_stop() {
@@ -378,6 +381,7 @@ impl<P: Pass> Sessions<P> {
                     let items = items.map_or(0, |a| a.items);
                     here.heat.add(&here.program, &memory.sizes, rounds, items);
                     did = did.plus(Did::of(&here.program, &memory.sizes, &outcome.report));
+                    seen = Some(outcome.report.clone());
                     done += 1;
                 }
                 tells.order.push(query.id);
@@ -392,6 +396,9 @@ impl<P: Pass> Sessions<P> {
             self.sides.forget_run();
         }
         self.sides.ran(took, did, 1);
+        if let Some(report) = seen {
+            self.sides.saw(&report, done as u64);
+        }
         Ok(failed)
     }
 
@@ -435,7 +442,7 @@ impl<P: Pass> Sessions<P> {
     /// [`Session::explain`](crate::Session::explain) ends with.
     pub fn explain(&self) -> impl fmt::Display + '_ {
         let (program, code) = (&*self.here.program, self.decided.code());
-        let bottom = self.sides.bottom(program, code, false);
+        let bottom = self.sides.bottom(program, code, false, "");
         Explanation(self.decided.iter().collect(), bottom)
     }
 

@@ -20,13 +20,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::cache::PlanKind;
+use vyre_core::plan::passes::{Candidate, Ranking, Sample, Skip, select};
 use vyre_core::plan::session::Counters;
 use vyre_core::plan::show::{loops_text, results_text};
 use vyre_core::plan::side::{self, Offer, Policy, Why, Work};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::TopologyArgs;
 use vyre_core::run::backend::{Executor, Opening};
+use vyre_core::run::outcome::{Readback, Report};
 use vyre_core::run::pass::Pass;
+use vyre_core::vir0::manifest::Manifest;
 use vyre_core::vir0::module::{Agreement, Program};
 use vyre_core::vir0::results::{Unsettled, are_settled, unsettled};
 use vyre_core::vir0::sizes::Sizes;
@@ -82,10 +85,10 @@ pub(crate) trait Goes {
         away && self.go(first)
     }
 
-    /// Goes to the side that is to have the next run. `queries`: of a batch. `longest`: elements of its longest buffer, and
-    /// [what opening another side takes](open_ns).
-    fn go_on(&mut self, queries: u64, (longest, open_ns): (u64, u64)) {
-        let (side, why) = self.sides_mut().choose(longest, queries, open_ns);
+    /// Goes to the side that is to have the next run. `queries`: of a batch. `runs`: of a batch or a series. `longest`:
+    /// elements of its longest buffer, and [what opening another side takes](open_ns).
+    fn go_on(&mut self, (queries, runs): (u64, u64), (longest, open_ns): (u64, u64)) {
+        let (side, why) = self.sides_mut().choose((longest, open_ns), (queries, runs));
         let gone = self.go(side);
         self.sides_mut().chose(gone.then_some(why));
     }
@@ -195,7 +198,10 @@ impl Parked {
         let plan = |runtime: &Runtime| plan::<P>(runtime, &P::topology(given));
         let of = |(planned, _): &(Planned, Memory)| {
             let program = &planned.program;
-            Of::new(runtime, program, || Subject::new(program, &planned.sizes))
+            let nodes = planned.sizes.nodes;
+            Of::new(runtime, (&**program, nodes), || {
+                Subject::new(program, &planned.sizes)
+            })
         };
         let open = |runtime: &Runtime, planned| {
             // The plan has room for them.
@@ -273,18 +279,35 @@ pub(crate) struct Sides<K> {
     why: Option<Why>,
     /// Of the last run: how long its buffers were, and its queries.
     work: Work,
+    /// What runs have shown so far, and what the pass's manifest made of that before the last one.
+    shown: Shown,
+    says: Option<Result<(), Skip>>,
+}
+
+/// What the runs of a session have shown.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shown {
+    runs: u64,
+    /// The widest frontier of the last run, where it was counted.
+    widest: Option<u64>,
+    readback: Option<Readback>,
 }
 
 /// What is run.
 pub(crate) struct Of {
     subject: Subject,
     alike: Alike,
+    /// Of a pass whose evidence proves something.
+    manifest: Option<Box<Manifest>>,
+    /// Nodes that a frontier can have.
+    nodes: Option<u64>,
 }
 
 impl Of {
+    /// Of a program on graphs of so many nodes.
     pub(crate) fn new(
         runtime: &Runtime,
-        program: &Program,
+        (program, nodes): (&Program, u64),
         subject: impl FnOnce() -> Subject,
     ) -> Of {
         Of {
@@ -300,6 +323,10 @@ impl Of {
                 Agreement::Open(_) if are_settled(program) => Alike::Result,
                 Agreement::Open(_) => Alike::Nothing,
             },
+            manifest: Some(&program.manifest)
+                .filter(|m| !runtime.is_alone() && m.proof.is_some() && !m.unproven)
+                .map(|m| Box::new(m.clone())),
+            nodes: (nodes > 0).then_some(nodes),
         }
     }
 }
@@ -358,6 +385,8 @@ impl<K: Has> Sides<K> {
             next: None,
             why: None,
             work: Work::new(0, 1, 0),
+            shown: Shown::default(),
+            says: None,
         };
         sides.begin();
         if sides.at == first {
@@ -390,6 +419,11 @@ impl<K: Has> Sides<K> {
             return;
         }
         let before = self.costs.before(self.of.subject, None);
+        self.says = self.manifest_says(&before.tried, (1, 1));
+        if let (Some(Err(_)), Some(host)) = (self.says, self.side_where(true)) {
+            self.at = host;
+            return;
+        }
         let known = before.seen.iter().map(|&seen| {
             (seen.runs() > 0).then_some(Offer {
                 seen,
@@ -411,9 +445,72 @@ impl<K: Has> Sides<K> {
         self.all.len() > 1 && wanted
     }
 
+    /// The first side in the host's memory, or the first on a device, that can be had.
+    fn side_where(&self, is_host: bool) -> Option<usize> {
+        let mut sides = self.all.iter().skip(self.first);
+        let is = |one: &One<K>| {
+            one.refused.is_none() && one.runtime.implementation().is_host() == is_host
+        };
+        Some(self.first + sides.position(is)?)
+    }
+
+    /// Whether a device is worth being tried, as the pass's manifest says, for a batch or series of so many runs. `tried`:
+    /// the sides where it is known what runs take. `None` where a device is one of them, or there is no manifest.
+    fn manifest_says(
+        &self,
+        tried: &[bool],
+        (queries, runs): (u64, u64),
+    ) -> Option<Result<(), Skip>> {
+        let manifest = self.of.manifest.as_deref().filter(|_| self.may_change())?;
+        let sides = self.all.iter().zip(tried);
+        let mut devices = sides.filter(|(one, _)| !one.runtime.implementation().is_host());
+        if devices.any(|(_, &tried)| tried) {
+            return None;
+        }
+        let mut candidate = Candidate::of(manifest, 0, 0);
+        let widest = self.shown.widest.or(self.of.nodes);
+        // Of a series, only the last result comes back.
+        let avoided = self.shown.readback.map(|read| {
+            let all = read.full_bytes.saturating_mul(runs / queries.max(1));
+            all.saturating_sub(read.packed_bytes + read.direct_bytes)
+        });
+        // What nobody knows is no reason.
+        for (known, least) in [
+            (widest, &mut candidate.min_frontier_items),
+            (avoided, &mut candidate.min_readback_bytes),
+        ] {
+            *least = known.map_or(0, |_| *least);
+        }
+        let sample = Sample {
+            frontier_items: widest.unwrap_or(0),
+            reuse: self.shown.runs.saturating_add(runs),
+            readback_bytes: avoided.unwrap_or(0),
+            ..Sample::default()
+        };
+        let selection = select(&[candidate], &sample, Ranking::default()).ok()?;
+        Some(match selection.skipped.first() {
+            Some(skipped) => Err(skipped.reason),
+            None => Ok(()),
+        })
+    }
+
+    /// Takes note of what `runs` like that of this report have shown.
+    pub(crate) fn saw(&mut self, report: &Report, runs: u64) {
+        let seen = report.activity.filter(|a| a.sweeps > 0);
+        self.shown = Shown {
+            runs: self.shown.runs.saturating_add(runs),
+            widest: seen.map(|a| a.widest),
+            readback: Some(report.readback),
+        };
+    }
+
     /// Chooses the side that is to have the next run, where the session [may change](Sides::may_change). `longest`:
     /// elements of the run's longest buffer. [`open_ns`]: what there is to be copied.
-    fn choose(&mut self, longest: u64, queries: u64, open_ns: u64) -> (usize, Why) {
+    fn choose(
+        &mut self,
+        (longest, open_ns): (u64, u64),
+        (queries, runs): (u64, u64),
+    ) -> (usize, Why) {
         self.work = Work::new(longest, queries, 0);
         let before = self.costs.before(self.of.subject, Some(self.work));
         let offers = self.all.iter().zip(&before.seen).enumerate();
@@ -432,7 +529,18 @@ impl<K: Has> Sides<K> {
                     .of(before.did.rounds, before.did.items),
             })
         });
-        let offers: Vec<Option<Offer>> = offers.collect();
+        let mut offers: Vec<Option<Offer>> = offers.collect();
+        self.says = self.manifest_says(&before.tried, (queries, runs));
+        let (host, device) = (self.side_where(true), self.side_where(false));
+        match (self.says, host, device) {
+            (Some(Ok(())), _, Some(device)) if self.on_host() => return (device, Why::Trial),
+            (Some(Err(_)), Some(_), _) => {
+                for (offer, one) in offers.iter_mut().zip(&self.all) {
+                    *offer = offer.filter(|_| one.runtime.implementation().is_host());
+                }
+            }
+            _ => {}
+        }
         let (items, spent_ns) = (before.did.items, before.spent_ns);
         let chosen = side::choose(&Policy::default(), self.at, items, spent_ns, &offers);
         chosen.unwrap_or((self.at, Why::Only))
@@ -468,6 +576,10 @@ impl<K: Has> Sides<K> {
     /// The run that was to begin, or has ended without doing all that it was to do: its time says nothing.
     pub(crate) fn forget_run(&mut self) {
         self.next = None;
+    }
+
+    fn on_host(&self) -> bool {
+        self.runtime().implementation().is_host()
     }
 
     /// Where the session is.
@@ -538,6 +650,8 @@ impl<K: Has> Sides<K> {
     /// The topology is another one.
     pub(crate) fn renew(&mut self, sizes: &Sizes) {
         self.of.subject = self.of.subject.on(sizes);
+        self.of.nodes = (sizes.nodes > 0).then_some(sizes.nodes);
+        (self.shown.widest, self.shown.readback) = (None, None);
         for one in &mut self.all[self.first..] {
             one.refused = None;
         }
@@ -587,7 +701,14 @@ impl<K: Has> Sides<K> {
 
     /// What explanations end with: the loops in bodies, and who takes their turns in the last launch, the results that may
     /// differ from run to run, why runs are here, and the sides. `code`: what ran the last launch, if there was one.
-    pub(crate) fn bottom(&self, program: &Program, code: Option<&str>, measuring: bool) -> String {
+    /// `unmeasured`: which candidates have no figures.
+    pub(crate) fn bottom(
+        &self,
+        program: &Program,
+        code: Option<&str>,
+        measuring: bool,
+        unmeasured: &str,
+    ) -> String {
         let mut text = loops_text(program);
         if let (Some(code), false) = (code, text.is_empty()) {
             text += match code.starts_with("compiled") {
@@ -606,7 +727,7 @@ impl<K: Has> Sides<K> {
                 let _infallible = writeln!(text, "backend   {}: {why}", runtime.backend());
             }
         }
-        text + &self.explain(program, measuring)
+        text + unmeasured + &self.explain(program, measuring)
     }
 
     /// Those themselves; nothing where there is one. `measuring`: runs are timed for something else.
@@ -654,6 +775,13 @@ impl<K: Has> Sides<K> {
             };
             text += &state;
             text.push('\n');
+        }
+        if let (Some(says), Some(manifest)) = (self.says, &self.of.manifest) {
+            let id = &manifest.id;
+            let _infallible = match says {
+                Ok(()) => writeln!(text, "manifest  {id}: a device is tried"),
+                Err(why) => writeln!(text, "manifest  {id}: no device is tried: {why}"),
+            };
         }
         text
     }

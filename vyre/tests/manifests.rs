@@ -2,10 +2,14 @@
 #![forbid(unsafe_code)]
 #![deny(warnings)]
 
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use vyre::core::plan::evidence::{bind, read};
 use vyre::core::vir0::fingerprint::Fingerprint;
 use vyre::core::vir0::manifest::{Measured, Stale};
+use vyre::cuda::fake::Fake;
 use vyre::prelude::*;
+use vyre::{RoutePolicy, SideState};
 use vyre_core::vir0::container::{decode, encode};
 use vyre_core::vir0::manifest::Proof;
 
@@ -99,6 +103,125 @@ mod split {
     fn second(b: &mut u32) {
         *b = 1;
     }
+}
+
+/// A played device first, and the CPU, where each run takes as long as this says of its backend.
+fn auto(takes: impl Fn(&str) -> Duration + Send + Sync + 'static) -> Runtime {
+    let turned = Mutex::new(Duration::ZERO);
+    // Passes of other crates would be listed, too, so nothing is taken from those of tests.
+    let cuda = Fake::default().open().expect("nothing fails on it");
+    let device = Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter);
+    let runtime = Runtime::among(device, [Runtime::native()]);
+    runtime.with_clock(move |backend| {
+        let mut now = turned.lock().expect("nothing panics under it");
+        *now += takes(backend);
+        *now
+    })
+}
+
+/// A device that is faster.
+fn fast_device() -> Runtime {
+    auto(|backend| Duration::from_millis(if backend == "cuda" { 1 } else { 1_000 }))
+}
+
+/// What an explanation says of the manifest.
+fn said(session: &mark::Session) -> Option<String> {
+    let text = session.explain().to_string();
+    let line = text.lines().find(|line| line.starts_with("manifest"));
+    line.map(str::to_owned)
+}
+
+#[test]
+fn a_device_is_tried_where_the_manifest_s_thresholds_are_met() {
+    let runtime = fast_device();
+    let nodes = |count| Csr::from_edges(count, &[]).expect("a graph");
+    // No frontier of so few nodes has ten items, however often it runs.
+    let few = nodes(9);
+    let mut session = mark::Session::new(&runtime, &few).expect("it fits");
+    for _ in 0..20 {
+        let out = session.run(mark::Run {}).expect("no trap");
+        assert_eq!((out.mark, out.report.backend), (vec![1; 9], "native"));
+    }
+    let few = "manifest  test.mark: no device is tried: frontier has 9 items; it pays from 10";
+    assert_eq!(said(&session).as_deref(), Some(few));
+    assert_eq!(session.sides()[0].state, SideState::Closed);
+
+    let enough = nodes(20);
+    let mut session = mark::Session::new(&runtime, &enough).expect("it fits");
+    let run = |session: &mut mark::Session, runs| {
+        let out = session.run_series((0..runs).map(|_| mark::Run {}));
+        let out = out.expect("no trap");
+        assert_eq!(out.mark, [1; 20]);
+        out.report.backend
+    };
+    assert_eq!(run(&mut session, 1), "native");
+    let once = "manifest  test.mark: no device is tried: reuse is 1; it pays from 2";
+    assert_eq!(said(&session).as_deref(), Some(once));
+    // Of one run all 80 bytes come back. Of two in a series, those of one need not.
+    assert_eq!(run(&mut session, 1), "native");
+    let all =
+        "manifest  test.mark: no device is tried: 0 readback bytes can be avoided; it pays from 64";
+    assert_eq!(said(&session).as_deref(), Some(all));
+    let page = include_str!("../../docs/SESSIONS.md");
+    assert!(page.contains(all), "SESSIONS.md does not have\n{all}");
+    assert_eq!(run(&mut session, 2), "cuda");
+    let tried = "manifest  test.mark: a device is tried";
+    assert_eq!(said(&session).as_deref(), Some(tried));
+    assert!(page.contains(tried), "SESSIONS.md does not have\n{tried}");
+    // From then on times decide, whatever the manifest says.
+    let later = [(); 4].map(|()| run(&mut session, 1));
+    assert_eq!(later[1..], ["cuda"; 3]);
+    assert_eq!(said(&session), None);
+}
+
+#[test]
+fn times_of_its_own_runs_take_a_pass_back() {
+    let runtime = auto(|backend| Duration::from_millis(if backend == "cuda" { 1_000 } else { 1 }));
+    let graph = Csr::from_edges(20, &[]).expect("a graph");
+    let mut session = mark::Session::new(&runtime, &graph).expect("it fits");
+    let mut run = |runs| {
+        let out = session.run_series((0..runs).map(|_| mark::Run {}));
+        out.expect("no trap").report.backend
+    };
+    assert_eq!(
+        [1, 2, 2, 2].map(&mut run),
+        ["native", "cuda", "native", "native"]
+    );
+}
+
+#[test]
+fn without_a_proof_or_where_sessions_stay_a_manifest_decides_nothing() {
+    let runtime = fast_device();
+    let graph = Csr::from_edges(9, &[]).expect("a graph");
+    // Measured with other constants.
+    let mut session = five::step::Session::new(&runtime, &graph).expect("it fits");
+    let out = session.run(five::step::Run {}).expect("no trap");
+    assert_eq!(out.report.backend, "cuda");
+    let mut session = mark::Session::new(&runtime.alone(), &graph).expect("it fits");
+    let out = session.run(mark::Run {}).expect("no trap");
+    assert_eq!((out.report.backend, said(&session)), ("cuda", None));
+}
+
+#[test]
+fn batches_and_many_graphs_follow_a_manifest_too() {
+    let runtime = fast_device();
+    let graph = Csr::from_edges(20, &[]).expect("a graph");
+    let few = Csr::from_edges(9, &[]).expect("a graph");
+    let backends = |graphs: [&Csr; 2]| {
+        let mut sessions = mark::Sessions::new(&runtime, graphs).expect("it fits");
+        let mut run = |queries| {
+            for k in 0..queries {
+                sessions.submit(k % 2, mark::Run {}, 0);
+            }
+            let batch = sessions.run_batch().expect("it runs");
+            let (_, last) = batch.results.into_iter().next_back().expect("a query");
+            last.expect("no trap").report.backend
+        };
+        [run(1), run(2), run(2)]
+    };
+    assert_eq!(backends([&few, &few]), ["native"; 3]);
+    // Of two queries no result can be left where it is: each is somebody's.
+    assert_eq!(backends([&graph, &graph]), ["native"; 3]);
 }
 
 #[test]

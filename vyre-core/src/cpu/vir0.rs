@@ -105,6 +105,7 @@ impl Executor for Vir0Executor {
             bitmaps: true,
             packs_lists: false,
             fuses_waves: true,
+            pulls: false,
         }
     }
 

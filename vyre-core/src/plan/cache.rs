@@ -121,6 +121,13 @@ impl<K: Clone + Eq + Hash, V> Lru<K, V> {
         Ok(&self.entries[&key].1)
     }
 
+    /// Drops the value of a key, which nobody had to make room for.
+    pub fn forget(&mut self, key: &K) {
+        if let Some((used, _)) = self.entries.remove(key) {
+            self.by_age.remove(&used);
+        }
+    }
+
     /// Counts so far.
     pub fn stats(&self) -> CacheStats {
         CacheStats {

@@ -26,6 +26,7 @@
 //! | [`compact`] | which results are read back, and how? |
 //! | [`session`] | what does keeping the graph resident take and avoid? |
 //! | [`side`] | which of several backends gets a session's next run? |
+//! | [`gains`] | what may a session do beside running a pass, and what was that measured to gain? |
 //! | [`thresholds`] | what do the decisions at run time depend on, and how is it kept in a file? |
 //! | [`cache`] | has this been planned before? A value that the caller owns |
 //! | [`check`] | is a plan legal? Derived again, independently of the planners |
@@ -62,6 +63,8 @@ pub mod fit;
 pub mod footprint;
 #[cfg(feature = "exec")]
 pub mod fuse;
+#[cfg(feature = "exec")]
+pub mod gains;
 pub mod hazard;
 #[cfg(feature = "exec")]
 pub mod heat;

@@ -11,6 +11,7 @@
 //! assert_eq!(t.with("parallel_from = 7\n").unwrap(), Thresholds { parallel_from: 7, ..t });
 //! ```
 
+use super::gains::Gains;
 use super::{launch, route};
 use std::fmt::Write as _;
 use thiserror::Error;
@@ -33,6 +34,8 @@ pub struct Thresholds {
     pub compile_after_ns: u64,
     /// The same where it does not find so, because the runs execute little: rounds of a few items take their time, too.
     pub compile_anyway_after_ns: u64,
+    /// What candidates for a selection were measured to gain and cost.
+    pub gains: Gains,
 }
 
 impl Default for Thresholds {
@@ -45,6 +48,7 @@ impl Default for Thresholds {
             pull_from: 100_000,
             compile_after_ns: 50_000_000,
             compile_anyway_after_ns: 200_000_000,
+            gains: Gains::default(),
         }
     }
 }
@@ -148,4 +152,9 @@ keys! {
     "route.warp_degree" route.warp_degree;
     "route.dense_degree" route.dense_degree;
     "route.hysteresis" route.hysteresis;
+    "gain.lists" gains.lists;
+    "gain.plan" gains.plan;
+    "gain.pulling" gains.pulling;
+    "gain.jit" gains.jit;
+    "gain.fusion" gains.fusion;
 }

@@ -464,10 +464,12 @@ pub struct Limits {
     pub overlaps: bool,
     /// It can bring a frontier's list into the order of the nodes ([`Sweeps::bitmap`]).
     pub bitmaps: bool,
-    /// It can pack what the lists of a result hold into one slab ([`DeviceHint::packs_lists`]).
+    /// It can pack what the lists of a result hold into one slab ([`DeviceHint::lists`]).
     pub packs_lists: bool,
     /// It can take waves of one barrier group over the same items in one sweep ([`route::Route::FusedWave`]).
     pub fuses_waves: bool,
+    /// Its sweeps over the edges of a frontier can pull ([`Sweeps::pulls`]).
+    pub pulls: bool,
 }
 
 /// How the next launches should be. Results never depend on it.
@@ -516,12 +518,24 @@ pub struct DeviceHint {
     pub pull_from: u64,
     /// There may be a second set of inputs, so that those of the next run go up while one is on the device.
     pub second_inputs: bool,
-    /// There may be a slab for what the lists of a result hold
-    /// ([`compact::lists_bytes`](crate::plan::compact::lists_bytes)), so that one copy brings them.
-    pub packs_lists: bool,
+    /// Of the slab for what the lists of a result hold.
+    pub lists: ListSlab,
     /// Words that runs of the pass have executed ([`Heat::words`](crate::plan::heat::Heat::words)): of passes that wait for
     /// the compiler, the hottest comes first.
     pub heat_words: u64,
+}
+
+/// Whether there may be a slab for what the lists of a result hold
+/// ([`compact::lists_bytes`](crate::plan::compact::lists_bytes)), so that one copy brings them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ListSlab {
+    /// There is memory for it.
+    Room,
+    /// It is wanted, and there is no memory for it.
+    #[default]
+    NoRoom,
+    /// It does not pay.
+    NotWanted,
 }
 
 /// How sweeps over frontiers go. On a CPU each wave starts with the planned route, and goes over to another one where a
@@ -537,6 +551,8 @@ pub struct Sweeps {
     pub memory_bps: u32,
     /// There is memory for a bit a node, which brings a list into the order of the nodes.
     pub bitmap: bool,
+    /// Rounds may pull, and what that takes is kept: bitmaps of the nodes, and whether a graph is its own reverse.
+    pub pulls: bool,
 }
 
 impl Default for Sweeps {
@@ -547,6 +563,7 @@ impl Default for Sweeps {
             policy: route::Policy::default(),
             memory_bps: 0,
             bitmap: false,
+            pulls: true,
         }
     }
 }
@@ -692,6 +709,7 @@ pub trait Executor: Send {
             bitmaps: false,
             packs_lists: false,
             fuses_waves: false,
+            pulls: false,
         }
     }
 

@@ -65,7 +65,8 @@ impl<P: Pass> Session<P> {
             query.age = query.age.waited_once().map_err(overflow)?;
         }
         if let Some(first) = tells.batch.first() {
-            self.take_side(&first.scalars, tells.batch.len() as u64);
+            let queries = tells.batch.len() as u64;
+            self.take_side(&first.scalars, queries, queries);
         }
         self.batch_on_a_side(&mut tells, Session::run_queries)?;
         let after = self.counters().map(|c| c.launches);
@@ -114,7 +115,7 @@ impl<P: Pass> Session<P> {
             }
             let second_inputs = batch.len() > 1 && self.second_inputs();
             let situation = self.situation(batch.len() as u64);
-            let situation = Situation {
+            let situation = situation.map(|situation| Situation {
                 batch_bytes: self.memory.batch_bytes(),
                 second_inputs,
                 shared: true,
@@ -127,11 +128,11 @@ impl<P: Pass> Session<P> {
                 max_age: batch.iter().map(|q| q.age.waited).max().unwrap_or(0),
                 slots,
                 ..situation
-            };
+            });
             let launched = Instant::now();
             let mut this_took = Duration::ZERO;
             let (decider, executor) = (&mut self.decider, &mut *self.executor);
-            let decided = decider.decide(&situation, &self.program, executor);
+            let decided = situation.and_then(|of| decider.decide(&of, &self.program, executor));
             let room = room.min(batch.len());
             let taken = match decided.and_then(|()| for_queries(room)) {
                 Ok(mut args) => {
@@ -168,6 +169,7 @@ impl<P: Pass> Session<P> {
                     self.decider.ran(program, sizes, &outcome.report, 1);
                     self.memory.keep_result(program, outcome);
                     did = did.plus(self.did(&outcome.report));
+                    self.sides.saw(&outcome.report, 1);
                     done += 1;
                 }
                 tells.order.push(query.id);

@@ -29,8 +29,9 @@ impl<P: Pass> Session<P> {
         self.sides.set_changes(on);
     }
 
-    /// Goes to the side that is to have the next run. `scalars`: of the run, or of the first of them.
-    pub(super) fn take_side(&mut self, scalars: &[u64], queries: u64) {
+    /// Goes to the side that is to have the next run. `scalars`: of the run, or of the first of them. `queries`: of a
+    /// batch. `runs`: of a batch or a series.
+    pub(super) fn take_side(&mut self, scalars: &[u64], queries: u64, runs: u64) {
         self.sides.forget_run();
         if self.decider.is_measuring() || !self.sides.may_change() {
             return;
@@ -40,7 +41,7 @@ impl<P: Pass> Session<P> {
             longest(&self.program, &sizes),
             open_ns(&self.program, &sizes),
         );
-        self.go_on(queries, takes);
+        self.go_on((queries, runs), takes);
     }
 
     /// How much the run of this report did.

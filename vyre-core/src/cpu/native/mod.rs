@@ -431,6 +431,7 @@ impl<P: Functions> Executor for NativeExecutor<P> {
             bitmaps: true,
             packs_lists: false,
             fuses_waves: false,
+            pulls: true,
         }
     }
 
@@ -448,6 +449,13 @@ impl<P: Functions> Executor for NativeExecutor<P> {
             state.pack_up_to_bytes = hint.pack_up_to_bytes;
             state.sweeps = hint.sweeps;
             state.meter.time_waves = hint.time_waves;
+        }
+        if !hint.sweeps.pulls {
+            let slots = self.slots.iter_mut().map(|(_, scratch)| scratch);
+            for scratch in slots.chain([&mut self.scratch]) {
+                let pulls = scratch.pulls.iter_mut().flatten();
+                pulls.for_each(|pull| pull.get_mut().forget_bitmaps());
+            }
         }
         self.max_slots = hint.slots.max(1) as usize;
         if self.slots.len() >= self.max_slots {

@@ -52,6 +52,11 @@ impl Pull {
         program.waves.iter().map(of).collect()
     }
 
+    /// Gives up the memory of the bitmaps.
+    pub(super) fn forget_bitmaps(&mut self) {
+        (self.front, self.done) = (Vec::new(), Vec::new());
+    }
+
     /// The edges in, if this round should look at them. Then `front` and `done` are up to date.
     pub(super) fn turn<'g>(
         &mut self,

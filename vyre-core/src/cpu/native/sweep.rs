@@ -466,7 +466,9 @@ impl<'s> Sweep<'s> {
             }
         }
         let items: &[u32] = &front.borrow();
-        if let Some(pull) = &self.scratch.pulls[self.wave.index()] {
+        if self.state.sweeps.pulls
+            && let Some(pull) = &self.scratch.pulls[self.wave.index()]
+        {
             let mut pull = pull.borrow_mut();
             let graphs = &self.state.graphs;
             if let Some(into) = pull.turn(graphs, topology, items, self.round) {

@@ -1,0 +1,517 @@
+//! What a session does beside running its pass as it is written: each test flips an answer by figures and by what the
+//! session sees, and sees the execution change. Times are those of a clock that each look turns on by a millisecond.
+
+#![allow(
+    missing_docs,
+    reason = "the passes are public only to be like a user's"
+)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+use vyre::core::plan::gains::BuiltIn;
+use vyre::core::plan::passes::Skip;
+use vyre::cuda::fake::{Fake, Transcript};
+use vyre::prelude::*;
+use vyre::{Csr, Decision, FusedSession, RoutePolicy, Thresholds, Verdict};
+use vyre_tests::graphs::{UNSEEN, chain, distances, random_graph};
+use vyre_tests::passes::bfs;
+use vyre_tests::{backend_tests, within_a_minute};
+
+/// Multiples, in a list that has more room than there are numbers.
+#[wave_graph]
+pub mod finds {
+    pub struct Data {
+        #[list(capacity = 1_000, output)]
+        found: List<u32>,
+        of: u32,
+    }
+
+    #[wave(range(1_000))]
+    fn find(i: Index, of: u32, found: &Append<u32>) {
+        if i.is_multiple_of(of) {
+            found.append(i);
+        }
+    }
+}
+
+/// A search along edges whose reverse is there.
+#[wave_graph]
+mod reached {
+    use super::UNSEEN;
+
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(reverse_of = graph)]
+        back: Csr,
+        #[frontier(unique)]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        #[output(per = node)]
+        fans: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn begin(v: Node, back: &Csr, source: u32, dist: &mut u32, fans: &mut u32, front: &Push) {
+        *fans = back.degree(v);
+        *dist = UNSEEN;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(begin), until(front.is_empty()), max_rounds = 1_000)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// Each look at the clock is a millisecond after the one before, so each run takes one.
+fn ticking(runtime: Runtime) -> Runtime {
+    let looks = AtomicU64::new(0);
+    runtime.with_clock(move |_| Duration::from_millis(looks.fetch_add(1, Relaxed)))
+}
+
+/// With these figures, and those thresholds that a test gives.
+fn figures(runtime: &Runtime, text: &str) -> Thresholds {
+    runtime.thresholds().with(text).expect("thresholds")
+}
+
+/// Whether a candidate was done in a launch, and what was said of it; `None` where nothing was.
+fn considered(decision: &Decision, candidate: BuiltIn) -> Option<(bool, Verdict)> {
+    let found = decision
+        .considered
+        .iter()
+        .find(|c| c.candidate == candidate);
+    found.map(|c| (c.is_done, c.verdict))
+}
+
+/// The lines of an explanation about what was selected for the last launch, and below.
+fn selection(explained: &str) -> String {
+    let last = explained.rfind("  expected").unwrap_or(0);
+    let mut about = false;
+    let lines = explained[last..].lines().filter(|line| {
+        let word = line.split_whitespace().next().unwrap_or("");
+        about = match line.starts_with("            ") {
+            true => about,
+            false => ["selected", "skipped", "both", "gains"].contains(&word),
+        };
+        about
+    });
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// What SESSIONS.md shows has to be what is printed.
+fn is_on_the_page(text: &str) {
+    let page = include_str!("../../docs/SESSIONS.md");
+    assert!(page.contains(text), "SESSIONS.md does not have\n{text}");
+}
+
+fn played() -> (Runtime, Transcript) {
+    let (cuda, transcript) = Transcript::of_fake(&Fake::default()).expect("nothing fails");
+    let runtime = Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter);
+    (ticking(runtime), transcript)
+}
+
+#[test]
+fn lists_are_packed_where_as_much_need_not_come_back() {
+    let (runtime, transcript) = played();
+    let mut session = finds::Session::new(&runtime, ()).expect("it fits");
+    let mut run = |text: &str, of: u32| {
+        session.set_thresholds(figures(&runtime, text));
+        let before = transcript.text().len();
+        let out = session.run(finds::Run { of }).expect("no trap");
+        assert_eq!(out.found.len(), 1_000_usize.div_ceil(of as usize));
+        let copies = transcript.text()[before..].matches(": download ").count();
+        let last = session.decisions().last().expect("decided");
+        let explained = session.explain().to_string();
+        assert!(!explained.contains("has no memory"), "{explained}");
+        (copies, considered(last, BuiltIn::Lists), explained)
+    };
+    // Nothing was seen, or measured: control words, and what is found in a second copy, then both in one.
+    assert_eq!(run("gain.lists = 15000 bps, from 4001 bytes", 10).1, None);
+    let (copies, said, text) = run("", 10);
+    assert_eq!((copies, said), (1, None));
+    assert!(
+        text.contains("gains     unmeasured: vyre.lists, vyre.plan\n"),
+        "{text}"
+    );
+    // 400 of 4,000 bytes were found.
+    let (copies, said, text) = run(
+        "gain.lists = 15000 bps, from 3600 bytes\ngain.plan = 12500 bps, from 2 uses",
+        10,
+    );
+    let saves_ns = Some(1_000_000);
+    assert_eq!(
+        (copies, said),
+        (1, Some((true, Verdict::Selected { saves_ns })))
+    );
+    is_on_the_page(&selection(&text));
+    let (copies, said, _) = run("gain.lists = 15000 bps, from 3601 bytes", 10);
+    let skip = Skip::Readback {
+        actual: 3_600,
+        needed: 3_601,
+    };
+    assert_eq!((copies, said), (2, Some((false, Verdict::Skipped(skip)))));
+    let slower = "gain.lists = 9999 bps";
+    let verdict = Verdict::NoFaster { speedup_bps: 9_999 };
+    assert_eq!(run(slower, 10).1, Some((false, verdict)));
+    assert_eq!(run(slower, 10).0, 2);
+    // What is measured no longer is done again.
+    run("", 10);
+    assert_eq!(run("", 10).0, 1);
+}
+
+/// The room for what is not packed is another session's.
+#[test]
+fn what_is_not_packed_takes_no_memory() {
+    let (runtime, _) = played();
+    let runtime = runtime.with_memory(1 << 30);
+    let mut session = finds::Session::new(&runtime, ()).expect("it fits");
+    let mut taken = |text: &str| {
+        session.set_thresholds(figures(&runtime, text));
+        session.run(finds::Run { of: 10 }).expect("no trap");
+        runtime.memory().expect("a budget").1
+    };
+    let with = taken("");
+    assert_eq!(with - taken("gain.lists = 1 bps"), 4_000);
+    assert_eq!(taken(""), with);
+}
+
+fn a_plan_is_kept_from_as_many_sessions_on_as_pay(runtime: &Runtime) {
+    let runtime = ticking(runtime.clone());
+    let measured = figures(&runtime, "gain.plan = 20_000 bps, from 3 uses");
+    let runtime = runtime.with_thresholds(measured);
+    let graph = chain(5);
+    let open = || {
+        let mut session = bfs::Session::new(&runtime, &graph).expect("it fits");
+        for _ in 0..2 {
+            let out = session.run(bfs::Run { source: 0 }).expect("no trap");
+            assert_eq!(out.dist, distances(&graph, 0));
+        }
+        let last = session.decisions().last().expect("decided");
+        let (is_done, verdict) = considered(last, BuiltIn::Plan).expect("it was measured");
+        let selected = matches!(verdict, Verdict::Selected { .. });
+        assert_eq!(is_done, selected, "{last}");
+        let planning = runtime.planning().sessions;
+        (is_done, planning.entries, planning.hits)
+    };
+    assert_eq!(open(), (false, 0, 0));
+    assert_eq!(open(), (false, 0, 0));
+    assert_eq!(open(), (true, 1, 0));
+    assert_eq!(open(), (true, 1, 1));
+}
+
+/// Sweeps that pulled, of three searches: with nothing measured, with figures that say where it pays, and again without.
+fn pulled(runtime: &Runtime) -> [u64; 4] {
+    let graph = random_graph(20_000, 400_000);
+    let mut session = reached::Session::new(runtime, &graph).expect("it fits");
+    let expected = distances(&graph, 0);
+    let mut run = |text: &str, done: Option<bool>| {
+        session.set_thresholds(figures(runtime, &format!("pull_from = 1\n{text}")));
+        let out = session.run(reached::Run { source: 0 }).expect("no trap");
+        assert_eq!(out.dist, expected);
+        let last = session.decisions().last().expect("decided");
+        let said = considered(last, BuiltIn::Pulling);
+        assert_eq!(said.map(|(done, _)| done), done, "{last}");
+        out.report.activity.expect("counts").pulled
+    };
+    [
+        run("", None),
+        run("gain.pulling = 30000 bps, from 1_000 items", Some(true)),
+        run("gain.pulling = 30000 bps, from 20_001 items", Some(false)),
+        run("", None),
+    ]
+}
+
+#[test]
+fn rounds_pull_where_frontiers_are_as_wide_as_pays() {
+    let [unmeasured, wide, narrow, again] = pulled(&ticking(Runtime::native()));
+    assert!(unmeasured > 0 && wide > 0 && again > 0);
+    assert_eq!(narrow, 0);
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn rounds_of_a_device_pull_where_frontiers_are_as_wide_as_pays() {
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let [unmeasured, wide, narrow, again] = pulled(&ticking(runtime));
+    assert!(unmeasured > 0 && wide > 0 && again > 0);
+    assert_eq!(narrow, 0);
+}
+
+/// A device has the bitmaps as long as they are of use.
+fn bitmaps_are_there_where_pulling_pays(runtime: &Runtime) {
+    let graph = random_graph(100_000, 400_000);
+    let device = runtime.cuda_device().expect("it is one");
+    let runtime = ticking(runtime.clone());
+    let mut session = reached::Session::new(&runtime, &graph).expect("it fits");
+    let mut bytes = |text: &str| {
+        let text = format!("route.sparse_density = 0\nroute.warp_sparse_density = 0\n{text}");
+        session.set_thresholds(figures(&runtime, &text));
+        session.run(reached::Run { source: 0 }).expect("no trap");
+        device.allocated_bytes()
+    };
+    let with = bytes("");
+    assert_eq!(bytes("gain.pulling = 30000 bps"), with);
+    // Three times a bit a node, in units of 128 and then 256 bytes.
+    let bitmaps = 3 * 12_544;
+    let narrow = "gain.pulling = 30000 bps, from 100_001 items";
+    assert_eq!(with - bytes(narrow), bitmaps);
+    assert_eq!(bytes(""), with);
+}
+
+#[test]
+fn the_page_shows_a_search_that_pulls() {
+    let runtime = ticking(Runtime::native());
+    let text = "gain.pulling = 30_000 bps, from 1_000 items\ngain.plan = 12_500 bps, from 4 uses";
+    let runtime = runtime.clone().with_thresholds(figures(&runtime, text));
+    let graph = random_graph(20_000, 400_000);
+    let mut session = reached::Session::new(&runtime, &graph).expect("it fits");
+    for _ in 0..2 {
+        session.run(reached::Run { source: 0 }).expect("no trap");
+    }
+    is_on_the_page(&selection(&session.explain().to_string()));
+}
+
+/// A search that is hot from its second run on, where the policy decides.
+fn compiled_code_is_asked_for_where_it_pays(runtime: &Runtime) {
+    let graph = chain(100);
+    let runtime = ticking(runtime.clone().with_route(RoutePolicy::Auto));
+    let hot = "launch.hot_words = 1\nlaunch.jit_windows = 1\ncompile_after_ns = 0\n\
+               compile_anyway_after_ns = 18446744073709551615\n";
+    let mut session = bfs::Session::new(&runtime, &graph).expect("it fits");
+    let mut run = |text: &str| {
+        session.set_thresholds(figures(&runtime, &format!("{hot}{text}")));
+        let out = session.run(bfs::Run { source: 0 }).expect("no trap");
+        assert_eq!(out.dist, distances(&graph, 0));
+        let last = session.decisions().last().expect("decided");
+        let said = considered(last, BuiltIn::Jit);
+        (out.report.route, said.map(|(done, _)| done))
+    };
+    let slower = "gain.jit = 9_000 bps";
+    assert_eq!(run(slower), ("interpreted", None));
+    // It was never tried here, so the tiers decide, however long the compiler takes.
+    let goes_over = within_a_minute(|| {
+        let (route, done) = run(slower);
+        assert_eq!(done, Some(true));
+        route == "compiled"
+    });
+    assert!(goes_over, "it stays interpreted");
+    assert_eq!(run(slower), ("interpreted", Some(false)));
+    let few = "gain.jit = 20_000 bps, from 2 items";
+    assert_eq!(run(few), ("interpreted", Some(false)));
+    assert_eq!(run("gain.jit = 20_000 bps"), ("compiled", Some(true)));
+    assert_eq!(run(few), ("interpreted", Some(false)));
+    assert_eq!(run(""), ("compiled", None));
+}
+
+type Both = FusedSession<bfs::Pass, bfs::Pass>;
+
+fn two_passes_share_a_launch_where_that_pays(runtime: &Runtime) {
+    let graph = chain(100);
+    let expected = distances(&graph, 3);
+    let open = |text: &str| {
+        let runtime = ticking(runtime.clone());
+        let runtime = runtime.clone().with_thresholds(figures(&runtime, text));
+        Both::new(&runtime, (&graph, &graph), &[]).expect("it fits")
+    };
+    let run = |both: &mut Both| {
+        let before = both.counters().expect("counts").launches;
+        let (a, b) = both
+            .run(bfs::Run { source: 3 }, bfs::Run { source: 3 })
+            .expect("no trap");
+        assert_eq!((&a.dist, &b.dist), (&expected, &expected));
+        assert_eq!(a.report.backend, both.backend());
+        both.counters().expect("counts").launches - before
+    };
+    // Nothing was measured, and it pays.
+    for text in ["", "gain.fusion = 12_000 bps, once 1 ns, from 1 items"] {
+        let mut both = open(text);
+        assert_eq!([(); 4].map(|()| run(&mut both)), [1; 4], "{text}");
+        assert!(both.is_one_launch());
+    }
+    // One item is as much as a frontier of a chain has.
+    let mut both = open("gain.fusion = 12_000 bps, from 2 items");
+    assert_eq!([(); 4].map(|()| run(&mut both)), [1, 2, 2, 2]);
+    assert!(!both.is_one_launch());
+    let said = "vyre.fusion: frontier has 1 items; it pays from 2\n";
+    assert!(
+        both.explain().to_string().contains(said),
+        "{}",
+        both.explain()
+    );
+    // A limit of steps means both together, as it did when the session was opened.
+    both.set_step_limit(Some(1 << 40));
+    assert_eq!(run(&mut both), 1);
+    both.set_step_limit(None);
+    assert_eq!(run(&mut both), 2);
+    let mut both = open("gain.fusion = 9_000 bps");
+    assert_eq!([(); 3].map(|()| run(&mut both)), [1, 2, 2]);
+    let said = "vyre.fusion: it is no faster, 0.9000x\n";
+    assert!(
+        both.explain().to_string().contains(said),
+        "{}",
+        both.explain()
+    );
+}
+
+/// What fusion costs is paid once more where it was given up.
+#[test]
+fn passes_are_fused_again_once_that_pays_for_itself() {
+    let runtime = ticking(Runtime::vir0());
+    let text = "gain.fusion = 20_000 bps, once 4_000_000 ns, from 2 items";
+    let runtime = runtime.clone().with_thresholds(figures(&runtime, text));
+    // A search from node 1 has frontiers of two items, one from node 0 of one.
+    let graph = Csr::from_edges(4, &[(1, 2), (1, 3)]).expect("a graph");
+    let mut both = Both::new(&runtime, (&graph, &graph), &[]).expect("it fits");
+    let mut run = |source| {
+        let runs = (bfs::Run { source }, bfs::Run { source });
+        both.run(runs.0, runs.1).expect("no trap");
+        both.is_one_launch()
+    };
+    assert_eq!([0, 1].map(&mut run), [true, false]);
+    // Each takes a millisecond for each pass, of which one would be saved: more than four of them pay for it.
+    assert_eq!([1; 4].map(&mut run), [false, false, false, true]);
+    assert_eq!(
+        selection(&both.explain().to_string()).lines().next(),
+        Some("both      in one launch")
+    );
+}
+
+#[test]
+fn the_page_shows_two_passes_in_one_launch() {
+    let runtime = ticking(Runtime::vir0());
+    let text = "gain.fusion = 12_000 bps, once 300_000 ns";
+    let runtime = runtime.clone().with_thresholds(figures(&runtime, text));
+    let graph = chain(100);
+    let mut both = Both::new(&runtime, (&graph, &graph), &[]).expect("it fits");
+    for _ in 0..2 {
+        both.run(bfs::Run { source: 0 }, bfs::Run { source: 0 })
+            .expect("no trap");
+    }
+    is_on_the_page(&selection(&both.explain().to_string()));
+}
+
+/// Where there is no room to go from one way to the other, both stay together.
+#[test]
+fn passes_stay_together_where_there_is_no_room_to_part() {
+    let text = "gain.fusion = 9_000 bps";
+    let graph = chain(100);
+    let open = |bytes| {
+        let runtime = ticking(Runtime::vir0()).with_memory(bytes);
+        let runtime = runtime.clone().with_thresholds(figures(&runtime, text));
+        let both = Both::new(&runtime, (&graph, &graph), &[]);
+        both.map(|both| (runtime, both))
+    };
+    let (runtime, both) = open(1 << 30).expect("it fits");
+    let (_, takes) = runtime.memory().expect("a budget");
+    drop(both);
+    let (_runtime, mut both) = open(takes + takes / 2).expect("it fits");
+    for _ in 0..3 {
+        both.run(bfs::Run { source: 0 }, bfs::Run { source: 0 })
+            .expect("no trap");
+    }
+    let text = both.explain().to_string();
+    assert!(both.is_one_launch(), "{text}");
+    assert!(
+        text.contains("0.9000x; done as before\n  stays     "),
+        "{text}"
+    );
+}
+
+/// Of another topology nothing was seen.
+#[test]
+fn an_update_begins_anew() {
+    let runtime = ticking(Runtime::native());
+    let narrow = figures(
+        &runtime,
+        "pull_from = 1\ngain.pulling = 30000 bps, from 20_001 items",
+    );
+    let runtime = runtime.with_thresholds(narrow);
+    let graph = random_graph(20_000, 400_000);
+    let mut session = reached::Session::new(&runtime, &graph).expect("it fits");
+    let mut pulled = |update: bool| {
+        if update {
+            session.update(&graph).expect("it fits");
+        }
+        let out = session.run(reached::Run { source: 0 }).expect("no trap");
+        out.report.activity.expect("counts").pulled > 0
+    };
+    assert_eq!(
+        [false, false, true, false].map(&mut pulled),
+        [true, false, true, false]
+    );
+}
+
+/// A series and a batch decide as runs do.
+#[test]
+fn series_and_batches_are_seen_as_well() {
+    let (runtime, _) = played();
+    let mut session = finds::Session::new(&runtime, ()).expect("it fits");
+    session.set_thresholds(figures(&runtime, "gain.lists = 20000 bps, from 4 uses"));
+    let done = |session: &finds::Session| {
+        let last = session.decisions().last().expect("decided");
+        considered(last, BuiltIn::Lists).map(|(done, _)| done)
+    };
+    let runs = [10, 20].map(|of| finds::Run { of });
+    session.run_series(runs).expect("no trap");
+    assert_eq!(done(&session), None);
+    session.run(runs[0]).expect("no trap");
+    assert_eq!(done(&session), Some(false));
+    // Three runs so far.
+    for run in runs {
+        session.submit(run, 0);
+    }
+    session.run_batch().expect("runs");
+    assert_eq!(done(&session), Some(false));
+    session.run(runs[0]).expect("no trap");
+    assert_eq!(done(&session), Some(true));
+}
+
+backend_tests!(;
+    counting: a_plan_is_kept_from_as_many_sessions_on_as_pay;
+    devices: bitmaps_are_there_where_pulling_pays
+);
+
+mod routes {
+    #[test]
+    fn fake() {
+        super::compiled_code_is_asked_for_where_it_pays(&vyre_tests::fake());
+    }
+
+    #[test]
+    #[ignore = "needs a CUDA device"]
+    fn cuda() {
+        let runtime = vyre::Runtime::cuda().expect("a CUDA device");
+        super::compiled_code_is_asked_for_where_it_pays(&runtime);
+    }
+}
+
+mod fused {
+    #[test]
+    fn vir0() {
+        super::two_passes_share_a_launch_where_that_pays(&vyre::Runtime::vir0());
+    }
+
+    #[test]
+    fn fake() {
+        super::two_passes_share_a_launch_where_that_pays(&vyre_tests::fake());
+    }
+
+    #[test]
+    #[ignore = "needs a CUDA device"]
+    fn cuda() {
+        let runtime = vyre::Runtime::cuda().expect("a CUDA device");
+        super::two_passes_share_a_launch_where_that_pays(&runtime);
+    }
+}
