@@ -894,8 +894,11 @@ pub fn first_difference<T: PartialEq + Display>(
             expected.len()
         ));
     }
-    let at = ours.iter().zip(expected).position(|(a, b)| a != b)?;
-    let differing = ours.iter().zip(expected).filter(|(a, b)| a != b).count();
+    // What does not equal itself is NaN.
+    #[expect(clippy::eq_op, reason = "that is how NaN is told for any type")]
+    let differs = |(a, b): &(&T, &T)| a != b && (*a == *a || *b == *b);
+    let at = ours.iter().zip(expected).position(|pair| differs(&pair))?;
+    let differing = ours.iter().zip(expected).filter(differs).count();
     let more = match differing - 1 {
         0 => String::new(),
         n => format!(", and {} more", count(n)),

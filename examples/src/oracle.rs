@@ -159,25 +159,25 @@ pub fn luby(graph: &Csr, seed: u32) -> Vec<u32> {
         })
     };
     let mut state = vec![None; nodes as usize];
-    for (v, t) in edges() {
-        if v == t {
-            state[v] = Some(false);
-        }
-    }
     for round in 0.. {
         if state.iter().all(Option::is_some) {
             break;
         }
         let mut best = vec![0u64; nodes as usize];
         for (v, t) in edges() {
-            if state[v].is_none() && state[t].is_none() {
+            if v == t {
+                best[v] = u64::MAX;
+            } else if state[v].is_none() && state[t].is_none() {
                 best[t] = best[t].max(draw(v as u32, round));
                 best[v] = best[v].max(draw(t as u32, round));
             }
         }
         for v in 0..nodes {
-            if state[v as usize].is_none() && draw(v, round) > best[v as usize] {
-                state[v as usize] = Some(true);
+            // A node with an edge to itself has drawn, like all others, but is never chosen.
+            match &mut state[v as usize] {
+                undecided @ None if best[v as usize] == u64::MAX => *undecided = Some(false),
+                undecided @ None if draw(v, round) > best[v as usize] => *undecided = Some(true),
+                _ => {}
             }
         }
         for (v, t) in edges() {

@@ -74,6 +74,17 @@ fn chosen_nodes_are_independent_and_maximal() {
     }
 }
 
+/// A node with an edge to itself draws with the others, and is not chosen.
+#[test]
+fn a_node_beside_itself_draws_and_is_left_out() {
+    let name = format!("vyre-beside-itself-{}.el", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    std::fs::write(&path, "0 1\n2 1\n2 2\n2 3\n").unwrap();
+    let json = figures::<Mis>(&format!("--graph file:{}", path.display()));
+    std::fs::remove_file(path).unwrap();
+    assert_eq!(json["chosen"], 2, "{json}");
+}
+
 #[test]
 fn the_forest_is_the_lightest() {
     for backend in BACKENDS {

@@ -463,6 +463,14 @@ fn results_are_written_as_vec_files() {
 }
 
 #[test]
+fn what_is_no_number_equals_its_oracle() {
+    for a in ["nan", "inf"] {
+        let (code, out, err) = ran::<Saxpy>(&format!("--len 10 --a {a} --check"));
+        assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    }
+}
+
+#[test]
 fn weights_come_from_the_file() {
     let path = std::env::temp_dir().join(format!("vyre-weights-{}.el", std::process::id()));
     let file = format!("--graph file:{} --source 0", path.display());
