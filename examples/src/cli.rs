@@ -8,6 +8,7 @@ use crate::files;
 use crate::formats::{self, FormatError, VecValue};
 use crate::graph::{Graph, GraphError, GraphSpec, available_memory_bytes, gib};
 use crate::json::Value;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsString;
 use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
@@ -45,7 +46,7 @@ pub struct Shared {
     #[arg(long, value_name = "NODE", allow_negative_numbers = true)]
     pub source: Option<String>,
     /// Where to run: auto takes a GPU if one answers, otherwise native, and goes on natively where that is faster
-    #[arg(long, value_enum, default_value_t = Backend::Auto)]
+    #[arg(long, value_parser = Backend::parser(), default_value = "auto")]
     pub backend: Backend,
     /// What runs the bytecode on a GPU
     #[arg(long, value_enum, default_value_t = Route::Auto)]
@@ -100,17 +101,27 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Argument of `--backend`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Backend {
-    /// A CUDA device if one answers, otherwise the CPU
-    Auto,
-    /// The CPU, running the pass's own Rust functions on all threads
-    Native,
-    /// The CPU, interpreting the pass's bytecode
-    Vir0,
-    /// The first CUDA device
-    Cuda,
+/// Argument of `--backend`: a name that [`Runtime::named`] takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backend(String);
+
+impl Backend {
+    /// What `--backend` takes.
+    fn parser() -> impl TypedValueParser<Value = Backend> {
+        let auto = "A CUDA device if one answers, otherwise the CPU";
+        let names = [("auto", auto)].into_iter().chain(Runtime::names());
+        let values = names.map(|(name, about)| PossibleValue::new(name).help(about));
+        PossibleValuesParser::new(values).map(Backend)
+    }
+
+    fn is_auto(&self) -> bool {
+        self.0 == "auto"
+    }
+
+    /// The runtime, or why there is none.
+    pub fn runtime(&self) -> Result<Runtime, Failure> {
+        Ok(Runtime::named(&self.0)?)
+    }
 }
 
 /// Argument of `--route`.
@@ -131,18 +142,6 @@ impl Route {
             Route::Compiled => RoutePolicy::Compiled,
             Route::Auto => RoutePolicy::Auto,
         }
-    }
-}
-
-impl Backend {
-    /// The runtime, or why there is none.
-    pub fn runtime(self) -> Result<Runtime, Failure> {
-        Ok(match self {
-            Backend::Auto => Runtime::auto()?,
-            Backend::Native => Runtime::native(),
-            Backend::Vir0 => Runtime::vir0(),
-            Backend::Cuda => Runtime::cuda()?,
-        })
     }
 }
 
@@ -432,7 +431,7 @@ fn run_parsed<'a, E: Example>(
         .costs
         .clone()
         .or(costs.map(|cache| cache.join("costs")));
-    if let (Backend::Auto, Some(file)) = (shared.backend, costs) {
+    if let (true, Some(file)) = (shared.backend.is_auto(), costs) {
         runtime = runtime.with_costs(file);
     }
     if let Some(stops) = around.interrupt {

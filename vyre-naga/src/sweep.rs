@@ -280,6 +280,27 @@ fn fields_of(
 
 /// The lowest fault of a workgroup, and what it has of reductions, go to its record.
 fn leave_record(f: &mut Fun<'_, '_>, program: &Program, id: WaveId, place: Place) {
+    let lanes = f.u(WORKGROUP);
+    gather(f, program, (id, place), lanes, |f, owns| {
+        let record = f.with(Bin::Multiply, place.group, owns.len() as u32);
+        for (at, own) in (0..).zip(owns) {
+            let pointer = f.own(*own);
+            let value = f.load(pointer);
+            let to = if at == 0 { record } else { f.plus(record, at) };
+            let to = f.record(to);
+            f.store(to, value);
+        }
+    });
+}
+
+/// The first invocation of a workgroup takes in what the others have, up to this number of all, and goes on by itself.
+fn gather(
+    f: &mut Fun<'_, '_>,
+    program: &Program,
+    (id, place): (WaveId, Place),
+    lanes: Value,
+    then: impl FnOnce(&mut Fun<'_, '_>, &[Own]),
+) {
     let (reductions, words) = (reduced(program, id), record_words(program, id));
     let owns = own_words(program, &reductions);
     let shared = f.global(Global::Shared(words));
@@ -294,32 +315,37 @@ fn leave_record(f: &mut Fun<'_, '_>, program: &Program, id: WaveId, place: Place
     f.push(Statement::ControlBarrier(Barrier::WORK_GROUP));
     let first = f.with(Bin::Equal, place.lane, 0);
     f.when(first, |f| {
-        let (from, to) = (f.u(1), f.u(WORKGROUP));
-        f.count("other", (from, to), |f, other| {
+        let from = f.u(1);
+        f.count("other", (from, lanes), |f, other| {
             let theirs = f.with(Bin::Multiply, other, words);
-            let values: Vec<Value> = (0..words)
-                .map(|at| {
-                    let from = if at == 0 { theirs } else { f.plus(theirs, at) };
-                    let from = f.at(shared, from);
-                    f.load(from)
-                })
-                .collect();
-            let faults = FAULT_WORDS.len();
-            let any = f.with(Bin::NotEqual, values[0], 0);
-            f.when(any, |f| f.act(Helper::Fault, &values[..faults]));
-            take_in(f, program, &reductions, &values[faults..], |f, at| {
-                let own = owns[faults + at];
-                f.own(own)
-            });
+            let from = |f: &mut Fun<'_, '_>, at| f.at(shared, at);
+            take_record(f, program, (&reductions, &owns), theirs, from);
         });
-        let record = f.with(Bin::Multiply, place.group, words);
-        for (at, own) in (0..).zip(&owns) {
-            let pointer = f.own(*own);
-            let value = f.load(pointer);
-            let to = if at == 0 { record } else { f.plus(record, at) };
-            let to = f.record(to);
-            f.store(to, value);
-        }
+        then(f, &owns);
+    });
+}
+
+/// An invocation takes in a record, whose words are at pointers from this number on.
+fn take_record(
+    f: &mut Fun<'_, '_>,
+    program: &Program,
+    (reductions, owns): (&BTreeSet<u16>, &[Own]),
+    record: Value,
+    pointer: impl Fn(&mut Fun<'_, '_>, Value) -> Value,
+) {
+    let values: Vec<Value> = (0..owns.len() as u32)
+        .map(|at| {
+            let from = if at == 0 { record } else { f.plus(record, at) };
+            let from = pointer(f, from);
+            f.load(from)
+        })
+        .collect();
+    let faults = FAULT_WORDS.len();
+    let any = f.with(Bin::NotEqual, values[0], 0);
+    f.when(any, |f| f.act(Helper::Fault, &values[..faults]));
+    take_in(f, program, reductions, &values[faults..], |f, at| {
+        let own = owns[faults + at];
+        f.own(own)
     });
 }
 
@@ -358,12 +384,14 @@ fn take_in(
     }
 }
 
-/// What comes behind a wave's sweep.
+/// What comes behind a wave's sweep: a workgroup, whose invocations share out the records.
 pub(crate) fn close(program: &Program, layout: &Layout, id: WaveId) -> Module {
     let wave = &program.waves[id.index()];
     let name = format!("{}_close", layout.wave(id));
     let (reductions, words) = (reduced(program, id), record_words(program, id));
-    let totals: Vec<u32> = (own_words(program, &reductions).iter())
+    let owns = own_words(program, &reductions);
+    let totals: Vec<u32> = owns
+        .iter()
         .filter_map(|own| match *own {
             Own::Total(r, at, _) if is_exact(program, r) => {
                 Some(layout.control(Held::Exact(r, at)))
@@ -375,42 +403,43 @@ pub(crate) fn close(program: &Program, layout: &Layout, id: WaveId) -> Module {
     module(
         layout,
         &name,
-        false,
+        true,
         |_| None,
-        |f, _, _| {
+        |f, _, place| {
             let (zero, groups) = (f.u(0), f.param(Layout::GROUPS));
-            f.count("group", (zero, groups), |f, group| {
+            share(f, place, (zero, groups), |f, group| {
                 let record = f.with(Bin::Multiply, group, words);
-                let values: Vec<Value> = (0..words)
-                    .map(|at| {
-                        let from = if at == 0 { record } else { f.plus(record, at) };
-                        let from = f.record(from);
-                        f.load(from)
-                    })
-                    .collect();
-                let faults = FAULT_WORDS.len();
-                let any = f.with(Bin::NotEqual, values[0], 0);
-                f.when(any, |f| f.act(Helper::Fault, &values[..faults]));
-                take_in(f, program, &reductions, &values[faults..], |f, at| {
-                    f.control(totals[at])
-                });
+                let from = |f: &mut Fun<'_, '_>, at| f.record(at);
+                take_record(f, program, (&reductions, &owns), record, from);
             });
-            keep_trap(f, id.0);
-            for &r in reductions.iter().filter(|&&r| is_exact(program, r)) {
-                let words = (0..EXACT_WORDS).map(|at| {
-                    let pointer = f.control(f.m.layout.control(Held::Exact(r, at)));
+            let all = f.u(WORKGROUP);
+            let lanes = f.math(naga::MathFunction::Min, &[groups, all]);
+            gather(f, program, (id, place), lanes, |f, owns| {
+                let values = owns[FAULT_WORDS.len()..].iter().map(|own| {
+                    let pointer = f.own(*own);
                     f.load(pointer)
                 });
-                let words: Vec<Value> = words.collect();
-                let value = f.call(Helper::ExactValue, &words);
-                let pointer = f.control(f.m.layout.control(Held::Total(r, 0)));
-                f.store(pointer, value);
-            }
-            if let Domain::ListItems(list, true) = wave.domain {
-                let len = f.control_now(f.m.layout.control(Held::ListLen(list.0)));
-                let swept = f.control(f.m.layout.control(Held::Swept(id.0)));
-                f.store(swept, len);
-            }
+                let values: Vec<Value> = values.collect();
+                take_in(f, program, &reductions, &values, |f, at| {
+                    f.control(totals[at])
+                });
+                keep_trap(f, id.0);
+                for &r in reductions.iter().filter(|&&r| is_exact(program, r)) {
+                    let words = (0..EXACT_WORDS).map(|at| {
+                        let pointer = f.control(f.m.layout.control(Held::Exact(r, at)));
+                        f.load(pointer)
+                    });
+                    let words: Vec<Value> = words.collect();
+                    let value = f.call(Helper::ExactValue, &words);
+                    let pointer = f.control(f.m.layout.control(Held::Total(r, 0)));
+                    f.store(pointer, value);
+                }
+                if let Domain::ListItems(list, true) = wave.domain {
+                    let len = f.control_now(f.m.layout.control(Held::ListLen(list.0)));
+                    let swept = f.control(f.m.layout.control(Held::Swept(id.0)));
+                    f.store(swept, len);
+                }
+            });
         },
     )
 }

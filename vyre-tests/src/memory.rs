@@ -76,6 +76,8 @@ pub(crate) struct State {
     pub(crate) backwards: bool,
     /// Turns of loops that can be shared out come in this order.
     pub(crate) shuffle: Option<Random>,
+    /// Rounds of a fixpoint that run without the driver between them.
+    pub(crate) together: Option<u64>,
 }
 
 /// What items may have changed.

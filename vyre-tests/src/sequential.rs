@@ -100,6 +100,34 @@ impl Backend for Shuffled {
     }
 }
 
+/// One item at a time, and so many rounds of a fixpoint without the driver between them.
+pub struct Together(pub u64);
+
+impl Backend for Together {
+    fn name(&self) -> &'static str {
+        "together"
+    }
+    fn device(&self) -> String {
+        format!("{} rounds at a time", self.0)
+    }
+    fn floor(&self) -> Floor {
+        Sequential.floor()
+    }
+    fn holder(&self, _: &Program, _: &TopologyArgs<'_>) -> Result<Holder, RunError> {
+        Ok(Holder::Vir0)
+    }
+    fn is_host(&self) -> bool {
+        true
+    }
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Executor>, RunError> {
+        let state = State::new(&opening)?;
+        Ok(Box::new(State {
+            together: Some(self.0),
+            ..state
+        }))
+    }
+}
+
 /// What runs the items of a sweep.
 enum Runner<'a> {
     InOrder(Box<Interpreter<'a>>),
@@ -284,6 +312,49 @@ impl Sweeper for State {
                 value.reset();
             }
         }
+    }
+    fn rounds(
+        &mut self,
+        fixpoint: FixpointId,
+        from: usize,
+        (round, most): (u32, u64),
+    ) -> Result<Option<Ran>, RunError> {
+        let Some(together) = self.together else {
+            return Ok(None);
+        };
+        let program = Arc::clone(&self.program);
+        let last = most.min(together) as u32 - 1;
+        for nth in 0..=last {
+            if nth > 0 {
+                self.begin_round(fixpoint, round + nth);
+            }
+            for (at, step) in (from + 1..).zip(&program.schedule[from + 1..]) {
+                if let Step::Wave(wave) = *step {
+                    self.sweep(wave, round + nth)?;
+                    continue;
+                }
+                if let Some(failures) = self.settle()? {
+                    return Ok(Some(Ran {
+                        rounds: nth.into(),
+                        end: End::Failed { at, failures },
+                    }));
+                }
+                if *step != Step::Barrier {
+                    break;
+                }
+            }
+            for &(a, b) in &program.fixpoints[fixpoint.index()].swaps {
+                self.exchange(a, b);
+            }
+            let said = self.until(fixpoint, round + nth)?;
+            if nth == last || !matches!(said, Verdict::Again) {
+                return Ok(Some(Ran {
+                    rounds: u64::from(nth) + 1,
+                    end: End::Said(said),
+                }));
+            }
+        }
+        unreachable!("the last round has returned")
     }
     fn until(&mut self, fixpoint: FixpointId, round: u32) -> Result<Verdict, RunError> {
         let program = Arc::clone(&self.program);

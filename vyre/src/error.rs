@@ -40,6 +40,14 @@ pub enum Error {
     #[cfg(feature = "cuda")]
     #[error("no CUDA device: {0}")]
     NoDevice(#[from] vyre_cuda::DeviceError),
+    /// This program has no backend of a name, or that cannot be used here.
+    #[error("no backend `{name}`: {why}")]
+    NoBackend {
+        /// As it was asked for.
+        name: String,
+        /// What there is instead, or what is missing.
+        why: String,
+    },
     /// What a pipeline is to select from does not fit together, or does not fit.
     #[error(transparent)]
     Select(#[from] PassError),

@@ -3,6 +3,7 @@
 use crate::budget::{Budget, Lease, Spare};
 use crate::costs::Costs;
 use crate::error::Error;
+use crate::named::{Asked, offered};
 use crate::plans::{Planning, Plans};
 use crate::session::Session;
 use crate::tier::RoutePolicy;
@@ -57,7 +58,9 @@ pub struct Runtime {
 impl Runtime {
     /// CUDA if a device answers, otherwise the CPU; [`Display`](fmt::Display) says which and why. Beside a device, the
     /// CPU is a second side ([`among`](Runtime::among)): a session that runs faster there goes on there. A pass whose
-    /// manifest has thresholds that are not met, and whose evidence holds, begins there.
+    /// manifest has thresholds that are not met, and whose evidence holds, begins there. Where no CUDA device answers, the
+    /// GPUs of backends that other crates [offer](crate::offer_backend) are further sides of the CPU: sessions begin there,
+    /// and go on where they were measured to be faster.
     ///
     /// Where the environment has `VYRE_COSTS`, and it is not `off`, it names the file of
     /// [`with_costs`](Runtime::with_costs).
@@ -67,21 +70,34 @@ impl Runtime {
     pub fn auto() -> Result<Runtime, Error> {
         // Native traps unwind out of the user's functions.
         let native = (!cfg!(panic = "abort")).then(Runtime::native);
-        Ok(match (Runtime::gpu(), native) {
-            (Ok(gpu), native) => {
-                let runtime = Runtime::among(gpu, native);
-                let file = std::env::var_os(COSTS).filter(|path| !path.is_empty() && path != "off");
-                match file {
-                    Some(path) => runtime.with_costs(path),
-                    None => runtime,
-                }
-            }
-            (Err(no_gpu), Some(native)) => native.because(no_gpu),
+        let (first, others, why) = match (Runtime::gpu(), native) {
+            (Ok(gpu), native) => (gpu, Vec::from_iter(native), None),
+            (Err(no_gpu), Some(native)) => (native, Runtime::offered_to_auto(), Some(no_gpu)),
             (Err(no_gpu), None) => {
                 let abort = "the native backend needs panic = \"unwind\"";
-                Runtime::vir0().because(format!("{no_gpu}; {abort}"))
+                let why = format!("{no_gpu}; {abort}");
+                (Runtime::vir0(), Runtime::offered_to_auto(), Some(why))
             }
+        };
+        let is_alone = others.is_empty();
+        let runtime = match (is_alone, why) {
+            (true, Some(why)) => return Ok(first.because(why)),
+            (_, None) => Runtime::among(first, others),
+            (false, Some(why)) => Runtime::among(first, others).because(why),
+        };
+        let file = std::env::var_os(COSTS).filter(|path| !path.is_empty() && path != "off");
+        Ok(match file {
+            Some(path) => runtime.with_costs(path),
+            None => runtime,
         })
+    }
+
+    /// What other crates offer that could be faster than the CPU.
+    fn offered_to_auto() -> Vec<Runtime> {
+        let opened = offered()
+            .into_iter()
+            .filter_map(|o| (o.open)(Asked::ByAuto).ok());
+        opened.map(Runtime::on).collect()
     }
 
     /// The GPU that [`auto`](Runtime::auto) takes, or why there is none.

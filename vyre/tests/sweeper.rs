@@ -17,7 +17,7 @@ use vyre_core::vir0::disasm;
 use vyre_core::vir0::module::{BufferId, ListId, Program, ReductionId, Role};
 use vyre_core::vir0::scalar::Scalar;
 use vyre_tests::random::cases;
-use vyre_tests::sequential::Sequential;
+use vyre_tests::sequential::{Sequential, Together};
 use vyre_tests::{graphs, passes, programs};
 
 /// What a run leaves, raw bits, times left out.
@@ -66,6 +66,10 @@ fn agree(program: Program, topology: &TopologyArgs<'_>, args: &Args<'_>, ends: &
     let expected = runs(&Vir0, &program, topology, args);
     let found = runs(&Sequential, &program, topology, args);
     assert_eq!(found, expected, "{}", disasm::program(&program));
+    for at_once in [1, 3] {
+        let together = runs(&Together(at_once), &program, topology, args);
+        assert_eq!(together, expected, "{}", disasm::program(&program));
+    }
     let [first, _] = found;
     let end = match first {
         Ok(_) => "finished".to_owned(),

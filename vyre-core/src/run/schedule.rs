@@ -103,6 +103,25 @@ pub trait Sweeper {
         Ok(vec![0; program.fixpoints.len()])
     }
 
+    /// Runs rounds of a fixpoint without the driver between them, where the sweeper can: sweeps, ends of barrier groups,
+    /// buffers that trade places, conditions and starts of further rounds. The fixpoint begins at the step `from` and has
+    /// no other in it, and the round `round` has begun. At most `most` rounds, at least one; when the condition asks for
+    /// another one behind them, that has not begun. `None`: the driver goes step by step.
+    ///
+    /// It is asked only where steps are not counted and sweeps are not timed. [`enter`](Sweeper::enter) is not called in
+    /// these rounds.
+    ///
+    /// # Errors
+    /// As [`sweep`](Sweeper::sweep).
+    fn rounds(
+        &mut self,
+        _fixpoint: FixpointId,
+        _from: usize,
+        (_round, _most): (u32, u64),
+    ) -> Result<Option<Ran>, RunError> {
+        Ok(None)
+    }
+
     /// Evaluates a fixpoint's condition at the end of a round.
     ///
     /// # Errors
@@ -123,6 +142,29 @@ pub enum Verdict {
     Again,
     /// The condition has faulted.
     Faulted(Fault),
+}
+
+/// Rounds that a sweeper ran [together](Sweeper::rounds).
+#[derive(Debug)]
+pub struct Ran {
+    /// Rounds whose condition was evaluated.
+    pub rounds: u64,
+    /// What ended them.
+    pub end: End,
+}
+
+/// What ended rounds that ran together.
+#[derive(Debug)]
+pub enum End {
+    /// What the condition of the last one said.
+    Said(Verdict),
+    /// A barrier group failed.
+    Failed {
+        /// The step that ends the group.
+        at: usize,
+        /// What went wrong in it.
+        failures: Box<Failures>,
+    },
 }
 
 /// What went wrong in a barrier group.
@@ -481,7 +523,13 @@ impl<'p> Course<'p> {
                     settle(program, sweeper, at)?;
                     sweeper.enter(self.group[at + 1])?;
                 }
-                Step::Loop(f) => self.begin(sweeper, f, at),
+                Step::Loop(f) => {
+                    self.begin(sweeper, f, at);
+                    if let Some(until) = self.many(sweeper, f, at)? {
+                        at = until;
+                        sweeper.enter(self.group[at + 1])?;
+                    }
+                }
                 Step::Each(f, _) => {
                     at = self.each(sweeper, f, at)?;
                     sweeper.enter(self.group[at + 1])?;
@@ -515,6 +563,77 @@ impl<'p> Course<'p> {
         };
         let same = domains.take_while(|&(_, other)| other == domain);
         std::iter::once(wave).chain(same.map(|(w, _)| w)).collect()
+    }
+
+    /// Runs a fixpoint, which has begun with this step, many rounds at a time; the step that ends it. `None` where the
+    /// sweeper does not, or where something is to be looked at between sweeps.
+    fn many<S: Sweeper>(
+        &mut self,
+        sweeper: &mut S,
+        f: FixpointId,
+        from: usize,
+    ) -> Result<Option<usize>, RunError> {
+        let program = self.program;
+        let meter = sweeper.meter();
+        let looks = meter.is_limited() || meter.time_waves;
+        let body = program.schedule[from + 1..].iter();
+        let body = body.take_while(|step| matches!(step, Step::Wave(_) | Step::Barrier));
+        let until = from + 1 + body.count();
+        if looks || program.schedule.get(until) != Some(&Step::Until(f)) {
+            return Ok(None);
+        }
+        let most = program.fixpoints[f.index()].max_rounds;
+        loop {
+            sweeper.meter().look()?;
+            let round = self.round[f.index()];
+            let left = most.saturating_sub(round).max(1);
+            let Some(ran) = sweeper.rounds(f, from, (round as u32, left))? else {
+                return Ok(None);
+            };
+            self.total[f.index()] += ran.rounds;
+            self.tell(sweeper);
+            sweeper.meter().whole()?;
+            match ran.end {
+                End::Failed { at, failures } => {
+                    return Err(failed(program, sweeper.sizes(), at, *failures));
+                }
+                End::Said(Verdict::Faulted(fault)) => {
+                    return Err(faulted(program, sweeper.sizes(), f, fault));
+                }
+                End::Said(Verdict::Done) => return Ok(Some(until)),
+                End::Said(Verdict::Again) => self.again(sweeper, f, ran.rounds)?,
+            }
+        }
+    }
+
+    /// Tells those who watch the run how far it is.
+    fn tell<S: Sweeper>(&self, sweeper: &mut S) {
+        let waiting = match self.program.frontiers.is_empty() {
+            false => sweeper.uniform(Uniform::FrontierLen(FrontierId(0))),
+            true => None,
+        };
+        let rounds = self.total.iter().sum();
+        let progress = &sweeper.meter().progress;
+        progress.set(rounds, waiting.unwrap_or(0));
+    }
+
+    /// So many rounds of a fixpoint were not its last: the next one begins.
+    fn again<S: Sweeper>(
+        &mut self,
+        sweeper: &mut S,
+        f: FixpointId,
+        rounds: u64,
+    ) -> Result<(), RunError> {
+        let now = &mut self.round[f.index()];
+        *now += rounds;
+        if *now >= self.program.fixpoints[f.index()].max_rounds {
+            let value = |uniform| sweeper.uniform(uniform);
+            return Err(round_limit(self.program, sweeper.sizes(), f, value));
+        }
+        let round = *now as u32;
+        sweeper.meter().look()?;
+        sweeper.begin_round(f, round);
+        Ok(())
     }
 
     /// Each part runs a fixpoint by itself; the step that ends it.
@@ -558,31 +677,17 @@ impl<'p> Course<'p> {
         for &(a, b) in &fixpoint.swaps {
             sweeper.exchange(a, b);
         }
-        let now = &mut self.round[f.index()];
         self.total[f.index()] += 1;
         if sweeper.meter().is_limited() {
             sweeper.meter().spend(1)?;
         }
-        let waiting = match program.frontiers.is_empty() {
-            false => sweeper.uniform(Uniform::FrontierLen(FrontierId(0))),
-            true => None,
-        };
-        let rounds = self.total.iter().sum();
-        let progress = &sweeper.meter().progress;
-        progress.set(rounds, waiting.unwrap_or(0));
-        let verdict = sweeper.until(f, *now as u32)?;
+        self.tell(sweeper);
+        let verdict = sweeper.until(f, self.round[f.index()] as u32)?;
         sweeper.meter().whole()?;
         match verdict {
             Verdict::Done => Ok(true),
             Verdict::Again => {
-                *now += 1;
-                if *now >= fixpoint.max_rounds {
-                    let value = |uniform| sweeper.uniform(uniform);
-                    return Err(round_limit(program, sweeper.sizes(), f, value));
-                }
-                let round = *now as u32;
-                sweeper.meter().look()?;
-                sweeper.begin_round(f, round);
+                self.again(sweeper, f, 1)?;
                 Ok(false)
             }
             Verdict::Faulted(fault) => Err(faulted(program, sweeper.sizes(), f, fault)),

@@ -231,7 +231,7 @@ fn each_round_runs_the_included_graph(runtime: &Runtime) {
                 panic!("{:?}", out.bfs_looks);
             };
             assert_eq!((sum, holes), (8 + 14 * (rounds - 1), seeds));
-            assert_eq!(out.report.rounds[0], phases.into());
+            assert_eq!(out.report.rounds[0], u64::from(phases));
             assert!(out.report.rounds[1] >= rounds);
             if phases == 1 {
                 assert_eq!(out.report.rounds[1], rounds);

@@ -1,0 +1,207 @@
+//! A program as pipelines of a device.
+
+use crate::device::{Opened, lock};
+use crate::plan::{self, Plan};
+use std::collections::HashSet;
+use std::num::NonZeroU64;
+use std::sync::{Arc, OnceLock};
+use vyre_core::dsl::error::RunError;
+use vyre_core::vir0::container::encode;
+use vyre_core::vir0::module::Program;
+use vyre_naga::{Options, Shader, Target, features, refusals};
+use wgpu::{
+    BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType,
+    BufferBindingType, ComputePipeline, ComputePipelineDescriptor, Features,
+    PipelineCompilationOptions, PipelineLayout, PipelineLayoutDescriptor, ShaderModuleDescriptor,
+    ShaderSource, ShaderStages,
+};
+
+/// How the error of a program begins that the table of docs/PORTABLE.md refuses.
+pub const REFUSED: &str = "shaders do not have this pass: ";
+
+/// Passes that stay without a session.
+const RECENT: usize = 32;
+
+/// A program's shaders, which become pipelines when they are first dispatched.
+pub(crate) struct Pass {
+    pub(crate) plan: Plan,
+    /// The program as the plan names it.
+    pub(crate) named: Program,
+    shaders: Vec<Shader>,
+    pipelines: Vec<OnceLock<ComputePipeline>>,
+    pub(crate) layout: BindGroupLayout,
+    with: PipelineLayout,
+    /// Bytes of the uniform of one dispatch.
+    pub(crate) uniform_bytes: u64,
+}
+
+/// The entry of a buffer.
+pub(crate) fn bound(
+    binding: u32,
+    ty: BufferBindingType,
+    moves: bool,
+    bytes: Option<u64>,
+) -> BindGroupLayoutEntry {
+    BindGroupLayoutEntry {
+        binding,
+        visibility: ShaderStages::COMPUTE,
+        ty: BindingType::Buffer {
+            ty,
+            has_dynamic_offset: moves,
+            min_binding_size: bytes.and_then(NonZeroU64::new),
+        },
+        count: None,
+    }
+}
+
+impl Opened {
+    /// The target whose shaders of a program the device has all for.
+    ///
+    /// # Errors
+    /// Waves that no such target gets.
+    fn target(&self, program: &Program) -> Result<Target, RunError> {
+        let has = |need: &str| match need {
+            "shaderFloat64" => self.features.contains(Features::SHADER_F64),
+            "shaderInt64" => self.features.contains(Features::SHADER_INT64),
+            "shaderBufferInt64Atomics" => self
+                .features
+                .contains(Features::SHADER_INT64_ATOMIC_ALL_OPS),
+            vyre_core::plan::shaders::FIVE_BUFFERS => {
+                self.limits.max_storage_buffers_per_shader_stage >= 5
+            }
+            _ => false,
+        };
+        let mut first = None;
+        for target in [Target::Vulkan, Target::WebGpu] {
+            if !features(program, target).into_iter().all(has) {
+                continue;
+            }
+            match refusals(program, target).into_iter().next() {
+                None => return Ok(target),
+                Some(refusal) => first = first.or(Some(refusal)),
+            }
+        }
+        let why = first.map_or_else(String::new, |refusal| refusal.to_string());
+        Err(RunError::Invalid(format!("{REFUSED}{why}")))
+    }
+
+    /// A program's pipelines. Sessions of one program share them.
+    ///
+    /// # Errors
+    /// Shaders do not have the pass, or the device refuses one.
+    pub(crate) fn pass(&self, program: &Program, options: Options) -> Result<Arc<Pass>, RunError> {
+        let mut key = encode(program);
+        key.extend(options.turns.to_le_bytes());
+        let mut passes = lock(&self.passes);
+        if let Some(made) = passes.get(&key).and_then(|made| made.upgrade()) {
+            return Ok(made);
+        }
+        let made = Arc::new(Pass::new(self, program, options)?);
+        passes.retain(|_, pass| pass.strong_count() > 0);
+        passes.insert(key, Arc::downgrade(&made));
+        let mut recent = lock(&self.recent);
+        if recent.len() == RECENT {
+            recent.remove(0);
+        }
+        recent.push(Arc::clone(&made));
+        Ok(made)
+    }
+}
+
+/// The program with names of which no two are the same, as the plan needs them: passes that were fused may have fields
+/// and waves of one name.
+fn with_own_names(program: &Program) -> Program {
+    let mut named = program.clone();
+    let mut taken = HashSet::new();
+    let mut own = |name: &mut String| {
+        let mut number = 2;
+        let mut free = name.clone();
+        while !taken.insert(free.clone()) {
+            free = format!("{name}#{number}");
+            number += 1;
+        }
+        *name = free;
+    };
+    named.topologies.iter_mut().for_each(|t| own(&mut t.name));
+    named.buffers.iter_mut().for_each(|b| own(&mut b.name));
+    named.frontiers.iter_mut().for_each(|f| own(&mut f.name));
+    named.lists.iter_mut().for_each(|l| own(&mut l.name));
+    named.reductions.iter_mut().for_each(|r| own(&mut r.name));
+    named.scalars.iter_mut().for_each(|s| own(&mut s.name));
+    named.waves.iter_mut().for_each(|w| own(&mut w.name));
+    named.fixpoints.iter_mut().for_each(|f| own(&mut f.name));
+    named
+}
+
+impl Pass {
+    fn new(on: &Opened, program: &Program, options: Options) -> Result<Pass, RunError> {
+        let target = on.target(program)?;
+        let named = with_own_names(program);
+        let made = vyre_naga::shaders(&named, target, options)
+            .map_err(|e| RunError::Backend(e.to_string()))?;
+        let plan = Plan::read(&made.plan, made.shaders.iter().map(Shader::entry))?;
+        let uniform_bytes = (4 * plan.params.len() as u64).next_multiple_of(16);
+        let storage = |binding| {
+            let read_only = binding == plan::FIXED;
+            bound(
+                binding,
+                BufferBindingType::Storage { read_only },
+                false,
+                None,
+            )
+        };
+        let uniform = bound(
+            plan::PARAMS,
+            BufferBindingType::Uniform,
+            true,
+            Some(uniform_bytes),
+        );
+        let arenas = plan.arenas.iter().copied().chain([plan::CONTROL]);
+        let entries: Vec<_> = [uniform].into_iter().chain(arenas.map(storage)).collect();
+        let layout = on
+            .device
+            .create_bind_group_layout(&BindGroupLayoutDescriptor {
+                label: None,
+                entries: &entries,
+            });
+        let with = on.device.create_pipeline_layout(&PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+        on.check()?;
+        Ok(Pass {
+            plan,
+            named,
+            pipelines: made.shaders.iter().map(|_| OnceLock::new()).collect(),
+            shaders: made.shaders,
+            layout,
+            with,
+            uniform_bytes,
+        })
+    }
+
+    /// The pipeline of a shader.
+    pub(crate) fn pipeline(&self, on: &Opened, shader: usize) -> &ComputePipeline {
+        self.pipelines[shader].get_or_init(|| {
+            let shader = &self.shaders[shader];
+            let module = on.device.create_shader_module(ShaderModuleDescriptor {
+                label: Some(shader.entry()),
+                source: ShaderSource::Naga(std::borrow::Cow::Owned(shader.module().clone())),
+            });
+            on.device
+                .create_compute_pipeline(&ComputePipelineDescriptor {
+                    label: Some(shader.entry()),
+                    layout: Some(&self.with),
+                    module: &module,
+                    entry_point: Some(shader.entry()),
+                    compilation_options: PipelineCompilationOptions {
+                        // Each invocation writes its part before anything reads it.
+                        zero_initialize_workgroup_memory: false,
+                        ..PipelineCompilationOptions::default()
+                    },
+                    cache: None,
+                })
+        })
+    }
+}

@@ -1,0 +1,304 @@
+//! What is about devices: rounds of one submission, limits, devices that are lost, loops that do not end.
+
+#![allow(
+    missing_docs,
+    reason = "the passes are public only to be like a user's"
+)]
+
+use std::cell::Cell;
+use std::sync::Arc;
+use vyre::prelude::*;
+use vyre::{Error, RunError};
+use vyre_core::cpu::Vir0;
+use vyre_core::dsl::columns::Column;
+use vyre_core::plan::check;
+use vyre_core::plan::footprint::Allocation;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::{Backend, Opening};
+use vyre_core::vir0::disasm;
+use vyre_core::vir0::module::Program;
+use vyre_core::vir0::verify::verify;
+use vyre_tests::graphs::{chain, distances, random_graph, wide};
+use vyre_tests::passes::bfs;
+use vyre_tests::random::cases;
+use vyre_tests::{endless, programs};
+use vyre_wgpu::{Adapters, Wgpu};
+
+fn open() -> Wgpu {
+    Wgpu::open(Adapters::Any).expect("an adapter; scripts/suite-wgpu brings one")
+}
+
+#[test]
+fn a_search_finds_what_the_cpu_finds() {
+    let runtime = Runtime::on(Arc::new(open()));
+    for graph in [chain(300), random_graph(3_000, 12_000), wide(5_000, true)] {
+        let mut session = bfs::Session::new(&runtime, &graph).expect("it fits");
+        for source in [0, 7] {
+            let out = session.run(bfs::Run { source }).expect("no trap");
+            assert_eq!(out.dist, distances(&graph, source));
+            assert_eq!(out.report.backend, "wgpu");
+        }
+    }
+}
+
+#[test]
+fn it_has_a_name() {
+    let runtime = Runtime::named("wgpu").expect("there is an adapter");
+    assert_eq!(runtime.backend(), "wgpu");
+    let known = Runtime::available();
+    let wgpu = known.iter().find(|known| known.name == "wgpu");
+    let wgpu = wgpu.expect("this test links it");
+    assert_eq!(wgpu.device.as_ref(), Ok(&runtime.device()));
+    let auto = Runtime::auto().expect("there is a CPU");
+    let is_software = open().adapter().is_software;
+    let without_cuda = auto.backend() != "cuda";
+    assert_eq!(
+        auto.backends().contains(&"wgpu"),
+        !is_software && without_cuda
+    );
+}
+
+/// Of a long fixpoint, the host looks at the device once in as many rounds as it submits.
+#[test]
+fn the_host_looks_once_in_as_many_rounds_as_are_asked_for() {
+    let backend = Arc::new(open().with_rounds_at_once(16));
+    let runtime = Runtime::on(Arc::clone(&backend) as Arc<dyn Backend>);
+    let graph = chain(1_000);
+    let mut session = bfs::Session::new(&runtime, &graph).expect("it fits");
+    let before = backend.looks();
+    let out = session.run(bfs::Run { source: 0 }).expect("no trap");
+    assert_eq!(out.dist, distances(&graph, 0));
+    let rounds = out.report.total_rounds();
+    assert_eq!(rounds, 1_000);
+    // The first group, the end and the results are looked at, too.
+    let looks = backend.looks() - before;
+    assert_eq!(looks, rounds.div_ceil(16) + 3);
+}
+
+/// What a run leaves: outputs, lists sorted, reductions, rounds.
+type Left = Result<(Vec<Column>, Vec<Vec<u64>>, Vec<u64>, Vec<u64>), RunError>;
+
+/// Two runs of one session, since the second one finds what the first one left behind.
+fn runs(on: &dyn Backend, program: &Arc<Program>, graph: &Csr) -> [Left; 2] {
+    let topology = TopologyArgs {
+        graphs: vec![graph],
+        ..TopologyArgs::default()
+    };
+    let opening = Opening {
+        program: Arc::clone(program),
+        topology: &topology,
+        allocation: Allocation::Separate,
+        native: None,
+    };
+    let mut executor = on.open(opening).expect("the program is made for it");
+    [(), ()].map(|()| {
+        let outcome = executor.run(&Args::default())?;
+        let lists = outcome.lists.iter().flat_map(|(_, columns)| columns);
+        let lists = lists.map(|column| {
+            let mut items: Vec<u64> = (0..column.len()).filter_map(|at| column.get(at)).collect();
+            items.sort_unstable();
+            items
+        });
+        let lists = lists.collect();
+        let outputs = outcome.outputs.into_iter().map(|(_, column)| column);
+        let reductions = outcome.reductions.into_iter().map(|(_, bits)| bits);
+        Ok((
+            outputs.collect(),
+            lists,
+            reductions.collect(),
+            outcome.report.rounds,
+        ))
+    })
+}
+
+/// Random schedules with random fixpoints, whatever number of their rounds is submitted together.
+#[test]
+fn random_schedules_leave_what_the_interpreter_leaves() {
+    let at_once = [1, 2, 5].map(|rounds| open().with_rounds_at_once(rounds));
+    let (finished, trapped) = (Cell::new(0), Cell::new(0));
+    cases(24, |u| {
+        let mut program = programs::program(u)?;
+        // Shaders do not fill memory between rounds.
+        program.buffers.iter_mut().for_each(|b| b.reset = None);
+        program.frontiers.iter_mut().for_each(|f| f.reset = None);
+        let graph = programs::graph(u)?;
+        // What is not ordered within a group is seen by whoever comes later.
+        if verify(&program).is_err() || !check::program(&program).is_empty() {
+            return Ok(());
+        }
+        let program = Arc::new(program);
+        let expected = runs(&Vir0, &program, &graph);
+        for wgpu in &at_once {
+            let found = runs(wgpu, &program, &graph);
+            assert_eq!(found, expected, "{}", disasm::program(&program));
+        }
+        let ended = if expected[0].is_ok() {
+            &finished
+        } else {
+            &trapped
+        };
+        ended.set(ended.get() + 1);
+        Ok(())
+    });
+    println!("{finished:?} finished, {trapped:?} trapped");
+    assert!(finished.get() > 0 && trapped.get() > 0);
+}
+
+/// Buffers trade places, and a reduction begins anew.
+#[wave_graph]
+pub mod trades {
+    pub struct Data {
+        #[output(per = n)]
+        old: u32,
+        #[output(per = n)]
+        new: u32,
+        #[reduce(sum)]
+        sum: u64,
+        n: u32,
+        rounds: u32,
+    }
+
+    #[wave(range(n))]
+    fn begin(i: Index, old: &mut u32) {
+        *old = i;
+    }
+
+    #[fixpoint(after(begin), until(round + 1 >= rounds), swap(old, new), max_rounds = 1_000)]
+    mod steps {
+        #[wave(range(n))]
+        fn step(
+            i: Index,
+            n: u32,
+            round: Round,
+            old: &Buf<u32>,
+            new: &mut u32,
+            sum: &Reduce<Sum<u64>>,
+        ) {
+            *new = old[(i + 1) % n] + round;
+            sum.add(*new as u64);
+        }
+    }
+}
+
+#[test]
+fn buffers_trade_places_in_a_submission() {
+    for at_once in [1, 2, 3, 8] {
+        let wgpu = Runtime::on(Arc::new(open().with_rounds_at_once(at_once)));
+        let mut on_wgpu = trades::Session::new(&wgpu, ()).expect("it fits");
+        let mut on_cpu = trades::Session::new(&Runtime::vir0(), ()).expect("it fits");
+        for rounds in 1..8 {
+            let run = trades::Run { n: 100, rounds };
+            let (found, expected) = (
+                on_wgpu.run(run).expect("no trap"),
+                on_cpu.run(run).expect("no trap"),
+            );
+            assert_eq!((found.old, found.new), (expected.old, expected.new));
+            assert_eq!(found.report.rounds, expected.report.rounds);
+        }
+    }
+}
+
+#[test]
+fn a_lost_device_is_an_error_and_the_runtime_works_on() {
+    let backend = Arc::new(open());
+    let runtime = Runtime::on(Arc::clone(&backend) as Arc<dyn Backend>);
+    let graph = chain(5);
+    let mut session = bfs::Session::new(&runtime, &graph).expect("it fits");
+    session.run(bfs::Run { source: 0 }).expect("no trap");
+    backend.lose();
+    let lost = session.run(bfs::Run { source: 0 }).map(drop);
+    let lost = lost.expect_err("there is no device").to_string();
+    assert!(lost.contains("was lost"), "{lost}");
+    let mut session = bfs::Session::new(&runtime, &graph).expect("it is opened again");
+    let out = session.run(bfs::Run { source: 0 }).expect("no trap");
+    assert_eq!(out.dist, [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn a_loop_that_does_not_end_is_ended() {
+    let runtime = Runtime::on(Arc::new(open().with_turns(10_000)));
+    let mut session = endless::spin::Session::new(&runtime, ()).expect("it fits");
+    let stopped = session
+        .run(endless::spin::Run {
+            items: 10,
+            turns: 1,
+        })
+        .map(drop);
+    let stopped = stopped.expect_err("it does not end");
+    assert!(
+        matches!(stopped, Error::Work { limit: 10_000 }),
+        "{stopped}"
+    );
+    let out = session
+        .run(endless::spin::Run { items: 3, turns: 0 })
+        .expect("it ends");
+    assert_eq!(out.out, [1, 2, 3]);
+}
+
+/// Rounds that do not end are ended between submissions.
+#[test]
+fn rounds_are_cancelled_and_have_a_time_limit() {
+    let runtime = Runtime::on(Arc::new(open()));
+    let mut session = endless::rounds::Session::new(&runtime, ()).expect("it fits");
+    let forever = endless::rounds::Run { wanted: u32::MAX };
+    session.set_time_limit(Some(std::time::Duration::from_millis(20)));
+    let stopped = session.run(forever).map(drop);
+    assert!(
+        matches!(stopped, Err(Error::Deadline { .. })),
+        "{stopped:?}"
+    );
+    session.set_time_limit(None);
+    let canceller = session.canceller();
+    for nth in 1..20 {
+        let cancels = canceller.clone();
+        canceller.at_look(nth, move || cancels.cancel());
+        let stopped = session.run(forever).map(drop);
+        assert!(matches!(stopped, Err(Error::Cancelled)), "{stopped:?}");
+        canceller.rearm();
+    }
+    let out = session
+        .run(endless::rounds::Run { wanted: 30 })
+        .expect("it ends");
+    assert_eq!(out.report.total_rounds(), 30);
+}
+
+#[kernel]
+fn add_one(x: &mut u32) {
+    *x += 1;
+}
+
+/// A dimension has at most 65,535 workgroups of 64.
+#[test]
+fn there_may_be_more_items_than_a_dispatch_has_invocations() {
+    let runtime = Runtime::on(Arc::new(open()));
+    let mut values: Vec<u32> = (0..65_535 * 64 + 1_000).collect();
+    add_one::run(&runtime, &mut values).expect("no trap");
+    assert!(values.into_iter().eq(1..=65_535 * 64 + 1_000));
+}
+
+#[test]
+fn a_buffer_beyond_the_limits_is_refused_with_both_numbers() {
+    let backend = open();
+    let most = backend.most_buffer_bytes();
+    let runtime = Runtime::on(Arc::new(backend));
+    let mut session = endless::spin::Session::new(&runtime, ()).expect("it fits");
+    let items = u32::try_from(most / 4 + 1).unwrap_or(u32::MAX);
+    let refused = session
+        .run(endless::spin::Run { items, turns: 0 })
+        .map(drop);
+    let refused = refused.expect_err("it is too large");
+    let Error::Run(RunError::Memory {
+        needed_bytes,
+        available_bytes,
+        ..
+    }) = &refused
+    else {
+        panic!("{refused}");
+    };
+    assert_eq!(*available_bytes, most);
+    assert!(*needed_bytes > most, "{refused}");
+    let out = session
+        .run(endless::spin::Run { items: 2, turns: 0 })
+        .expect("it fits");
+    assert_eq!(out.out, [1, 2]);
+}
