@@ -584,11 +584,11 @@ __device__ __noinline__ u32 take_sums(Vec<K> begin, Vec<K> end, u32 over, u32 to
             const u32 from = __shfl_sync(VYRE_FULL, first, lane), count = __shfl_sync(VYRE_FULL, parts, lane);
             u32 total = nothing(op);
             bool good = true;
-            for (u32 i = lane_id(); i < count; i += 32) {
+            each_lane(count, [&](u32 i) {
                 const u64 sum = load_global64(sums + (static_cast<u64>(from) + i) * 8);
                 total = merge(op, total, static_cast<u32>(sum));
                 good = good && sum >> 32 != 0;
-            }
+            });
             good = __all_sync(VYRE_FULL, good);
 #pragma unroll 1
             for (u32 step = 16; step > 0; step >>= 1)
@@ -741,7 +741,8 @@ __device__ __forceinline__ u64 gather_edges(const Gather& g, u32 begin, u32 end,
     u32 total = none;
     bool bad = end > g.edges;
     const u32 limit = min(end, g.edges);
-    for (u64 first = static_cast<u64>(begin) + lane_id(); first - lane_id() < limit; first += 32 * EACH_TURN) {
+    for (u64 turn = begin; turn < limit; turn += 32 * EACH_TURN) {
+        const u64 first = turn + lane_id();
         u32 target[EACH_TURN], x[EACH_TURN];
 #pragma unroll
         for (int j = 0; j < EACH_TURN; j++) target[j] = load_topology_if(first + j * 32 < limit, g.targets, first + j * 32, 0);
