@@ -663,22 +663,29 @@ __device__ __forceinline__ u32 gather_tiles(const Gather& g, const Vec<K>& place
         last = max(last, __shfl_sync(VYRE_FULL, most, 31));
         Vec<4> x;
         u32 target[4];
-        bool bad = false;
+        bool bad = false, there[4];
+        u64 from[4];
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             const u32 at = done + lane * 4 + j;
             const bool ok = at < total;
             own.v[j] = ok ? max(own.v[j], before) : 0;
             const u32 edge = ok ? load_shared(item_address<K>(bases, own.v[j] - 1)) + at : 0;
-            bad = bad || (ok && edge >= g.edges);
-            target[j] = load_topology_if(ok && edge < g.edges, g.targets, edge, 0);
+            there[j] = ok && edge < g.edges;
+            bad = bad || there[j] != ok;
+            from[j] = g.targets + edge * 4ull;
+            target[j] = 0;
         }
+        load_topology_four_if(there, from, VYRE_CONTROL(barrier), target);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             const bool ok = own.v[j] != 0;
-            bad = bad || (ok && target[j] >= g.len);
-            x.v[j] = load_global_if(ok && target[j] < g.len, g.data + target[j] * 4ull, none);
+            there[j] = ok && target[j] < g.len;
+            bad = bad || there[j] != ok;
+            from[j] = g.data + target[j] * 4ull;
+            x.v[j] = none;
         }
+        load_global_four_if(there, from, VYRE_CONTROL(barrier), x.v);
         if (__any_sync(VYRE_FULL, bad)) return done;
         // Of each lane's last item, what is its own so far; then with what the lanes below have of it.
         const u32 head = own.v[0], tail = own.v[3];

@@ -166,6 +166,21 @@ __device__ __forceinline__ u32 load_global_if(bool some, u64 address, u32 x) {
                  : "memory");
     return x;
 }
+// Four of them that go on together, by lanes that have none from anywhere that can be read: of loads that only some lanes do
+// the compiler lets each wait for the one before, in one register.
+#define VYRE_FOUR_IF(NAME, LOAD)                                                                                  \
+    __device__ __forceinline__ void NAME(const bool (&some)[4], const u64 (&at)[4], u64 anywhere, u32 (&x)[4]) {  \
+        u32 loaded[4];                                                                                            \
+        asm volatile(LOAD " %0, [%4];\n" LOAD " %1, [%5];\n" LOAD " %2, [%6];\n" LOAD " %3, [%7];"                \
+                     : "=r"(loaded[0]), "=r"(loaded[1]), "=r"(loaded[2]), "=r"(loaded[3])                         \
+                     : "l"(some[0] ? at[0] : anywhere), "l"(some[1] ? at[1] : anywhere),                          \
+                       "l"(some[2] ? at[2] : anywhere), "l"(some[3] ? at[3] : anywhere)                           \
+                     : "memory");                                                                                 \
+        for (int j = 0; j < 4; j++) x[j] = some[j] ? loaded[j] : x[j];                                            \
+    }
+VYRE_FOUR_IF(load_topology_four_if, "ld.global.nc.u32")
+VYRE_FOUR_IF(load_global_four_if, "ld.global.u32")
+#undef VYRE_FOUR_IF
 __device__ __forceinline__ u32 load_global8_if(bool some, u64 address, u32 x) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\n@p ld.global.u8 %0, [%1];\n}"
                  : "+r"(x)

@@ -127,7 +127,7 @@ __device__ __forceinline__ void hand_out(Wave& wave, const Kernel& kernel) {
 }
 
 // Takes the partials of the wave before into the grid's reductions. Each warp has added its exact sums already.
-__device__ __noinline__ void contribute_all(const Kernel& kernel) {
+__device__ __forceinline__ void contribute_all(const Kernel& kernel) {
     for (u32 i = 0; i < kernel.reduction_count; i++) {
         const Reduction& r = *table<Reduction>(image().reductions, *table<u32>(image().lists, kernel.reductions + i));
         if (r.words != 1) continue;
