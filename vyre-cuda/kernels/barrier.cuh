@@ -59,36 +59,36 @@ __device__ __noinline__ void contribute(u32 kind, u64 slot, u64 x) {
     const u32 low = static_cast<u32>(x);
     switch (kind) {
         case KIND(Sum, U32):
-        case KIND(Sum, I32): atomic_add(slot, low); break;
+        case KIND(Sum, I32): take_add(slot, low); break;
         case KIND(Sum, U64):
-        case KIND(Sum, I64): atomic_add64(slot, x); break;
-        case KIND(Sum, F32): atomic_add_f32(slot, __uint_as_float(low)); break;
-        case KIND(Sum, F64): atomic_add_f64(slot, __longlong_as_double(x)); break;
-        case KIND(Min, F32): atomic_min_u32(slot, static_cast<u32>(ordered(kind, x))); break;
+        case KIND(Sum, I64): take_add64(slot, x); break;
+        case KIND(Sum, F32): take_add_f32(slot, __uint_as_float(low)); break;
+        case KIND(Sum, F64): take_add_f64(slot, __longlong_as_double(x)); break;
+        case KIND(Min, F32): take_min_u32(slot, static_cast<u32>(ordered(kind, x))); break;
         case KIND(Min, Bool):
-        case KIND(Min, U32): atomic_min_u32(slot, low); break;
-        case KIND(Min, I32): atomic_min_i32(slot, low); break;
-        case KIND(Min, F64): atomic_min_u64(slot, ordered(kind, x)); break;
-        case KIND(Min, U64): atomic_min_u64(slot, x); break;
-        case KIND(Min, I64): atomic_min_i64(slot, x); break;
-        case KIND(Max, F32): atomic_max_u32(slot, static_cast<u32>(ordered(kind, x))); break;
+        case KIND(Min, U32): take_min_u32(slot, low); break;
+        case KIND(Min, I32): take_min_i32(slot, low); break;
+        case KIND(Min, F64): take_min_u64(slot, ordered(kind, x)); break;
+        case KIND(Min, U64): take_min_u64(slot, x); break;
+        case KIND(Min, I64): take_min_i64(slot, x); break;
+        case KIND(Max, F32): take_max_u32(slot, static_cast<u32>(ordered(kind, x))); break;
         case KIND(Max, Bool):
-        case KIND(Max, U32): atomic_max_u32(slot, low); break;
-        case KIND(Max, I32): atomic_max_i32(slot, low); break;
-        case KIND(Max, F64): atomic_max_u64(slot, ordered(kind, x)); break;
-        case KIND(Max, U64): atomic_max_u64(slot, x); break;
-        case KIND(Max, I64): atomic_max_i64(slot, x); break;
+        case KIND(Max, U32): take_max_u32(slot, low); break;
+        case KIND(Max, I32): take_max_i32(slot, low); break;
+        case KIND(Max, F64): take_max_u64(slot, ordered(kind, x)); break;
+        case KIND(Max, U64): take_max_u64(slot, x); break;
+        case KIND(Max, I64): take_max_i64(slot, x); break;
         case KIND(Sum, Bool):
         case KIND(Or, Bool):
         case KIND(Or, U32):
-        case KIND(Or, I32): atomic_or(slot, low); break;
+        case KIND(Or, I32): take_or(slot, low); break;
         case KIND(Or, U64):
-        case KIND(Or, I64): atomic_or64(slot, x); break;
+        case KIND(Or, I64): take_or64(slot, x); break;
         case KIND(And, Bool):
         case KIND(And, U32):
-        case KIND(And, I32): atomic_and(slot, low); break;
+        case KIND(And, I32): take_and(slot, low); break;
         case KIND(And, U64):
-        case KIND(And, I64): atomic_and64(slot, x); break;
+        case KIND(And, I64): take_and64(slot, x); break;
         default: break;
     }
 }
@@ -126,12 +126,10 @@ __device__ __forceinline__ bool is_round(const Kernel& kernel, u32 slot) {
 // Stages a kernel's uniforms, by the control warp: all of them, or those that change if the others stay staged.
 __device__ __forceinline__ void stage_uniforms(u32 kernel_id) {
     const Kernel& kernel = *table<Kernel>(image().kernels, kernel_id);
-    if (kernel.staged != 0) {
-        for (u32 i = lane_id(); i < kernel.dynamic_count; i += 32)
-            stage(kernel, *table<u32>(image().lists, kernel.dynamic + i));
-    } else {
-        for (u32 slot = lane_id(); slot < kernel.value_count; slot += 32) stage(kernel, slot);
-    }
+    if (kernel.staged != 0)
+        each_lane(kernel.dynamic_count, [&](u32 i) { stage(kernel, *table<u32>(image().lists, kernel.dynamic + i)); });
+    else
+        each_lane(kernel.value_count, [&](u32 slot) { stage(kernel, slot); });
     __syncwarp();
 }
 
@@ -146,46 +144,42 @@ __device__ __forceinline__ u64 sum_address(const Frontier& f, u32 phase) {
 // Zeroes the sums that the barrier after the one that comes will use.
 __device__ __forceinline__ void before_barrier(u32 next) {
     if (vyre_state.cta == 0 && image().looked_count != 0) {
-        for (u32 i = lane_id(); i < image().looked_count; i += 32)
+        each_lane(image().looked_count, [&](u32 i) {
             store_relaxed64(
                 sum_address(*table<Frontier>(image().frontiers, *table<u32>(image().lists, image().looked + i)), next), 0);
+        });
     }
     __syncwarp();
 }
 
 // All CTAs arrive with a word; returns the sum. `abort`: whether CTA 0 found after the barrier before that the run is to stop.
+// Lane 0 arrives, and all lanes wait: where one did, the warp would not be together afterwards (`each_lane`). All find the
+// same, because a word stays what it is once all have arrived until this warp arrives at a later barrier.
 __device__ __forceinline__ u64 grid_barrier(u64 word, u32& abort) {
-    const u32 phase = vyre_state.phase, next = after(phase);
-    const u64 words = VYRE_CONTROL(barrier);
+    const u32 phase = vyre_state.phase, next = after(phase), ctas = vyre_state.ctas, limited = image().limited;
+    const u64 at = VYRE_CONTROL(barrier) + phase * 128, before = vyre_passed[phase];
+    if (abort != 0) word |= VYRE_STOP;
     before_barrier(next);
-    u64 seen = 0;
-    const u32 ctas = vyre_state.ctas, limited = image().limited;
     if (lane_id() == 0) {
         vyre_state.phase = next;
         if (limited != 0) has_no_steps();
-        if (abort != 0) {
-            note_abort();
-            word |= VYRE_STOP;
-        }
-        if (ctas == 1) {
-            seen = VYRE_ARRIVAL + word;
+        if (abort != 0) note_abort();
+        if (ctas != 1) add_release64(at, told(at, VYRE_ARRIVAL + word));
+    }
+    u64 seen = VYRE_ARRIVAL + word;
+    if (ctas != 1) {
+        do {
+            seen = load_acquire64(at) - before;
+        } while (seen >> VYRE_ARRIVAL_BIT != ctas);
+    }
+    if (lane_id() == 0) {
+        if (ctas != 1) vyre_passed[phase] = before + seen;
+        if (ctas == 1 || blockIdx.x == 0) {
             abort = look();
             if (limited != 0) abort |= has_no_steps();
-        } else {
-            const u64 before = vyre_passed[phase], at = words + phase * 128;
-            add_release64(at, told(at, VYRE_ARRIVAL + word));
-            do {
-                seen = load_acquire64(at) - before;
-            } while (seen >> VYRE_ARRIVAL_BIT != ctas);
-            vyre_passed[phase] = before + seen;
-            seen = heard(at, seen);
-            if (blockIdx.x == 0) {
-                abort = look();
-                if (limited != 0) abort |= has_no_steps();
-            }
         }
     }
-    seen = __shfl_sync(VYRE_FULL, seen, 0);
+    if (ctas != 1) seen = heard(at, seen);
     __syncwarp();
     return seen;
 }
@@ -217,20 +211,20 @@ __device__ __forceinline__ void settle(const u32* entry, u64 pushed, bool hubs) 
 // Adds up what this CTA pushed to the frontiers that a barrier does not carry.
 __device__ __forceinline__ void tell_others(const Step& step, u32 phase) {
     const u32* entries = table<u32>(image().lists, step.pushed);
-    for (u32 i = 1 + lane_id(); i < step.pushed_count; i += 32) {
-        const Frontier& f = *table<Frontier>(image().frontiers, entries[i * 3]);
+    each_lane(step.pushed_count - 1, [&](u32 i) {
+        const Frontier& f = *table<Frontier>(image().frontiers, entries[3 + i * 3]);
         const u64 pushed = pushed_here(f);
-        if (pushed != 0) atomic_add64(sum_address(f, phase), pushed);
-    }
+        if (pushed != 0) add_relaxed64(sum_address(f, phase), pushed);
+    });
 }
 
 // What all CTAs pushed to them, once the barrier of this phase was passed.
 __device__ __forceinline__ void settle_others(const Step& step, u32 phase) {
-    const u32* entries = table<u32>(image().lists, step.pushed);
-    for (u32 i = 1 + lane_id(); i < step.pushed_count; i += 32) {
+    const u32* entries = table<u32>(image().lists, step.pushed) + 3;
+    each_lane(max(step.pushed_count, 1u) - 1, [&](u32 i) {
         const Frontier& f = *table<Frontier>(image().frontiers, entries[i * 3]);
         settle(entries + i * 3, load_relaxed64(sum_address(f, phase)), true);
-    }
+    });
 }
 
 // Arrives at the barrier of a step, with what this CTA has to say; returns the barrier's word.
@@ -276,12 +270,12 @@ __device__ __forceinline__ void flip(Frontier& f, u64 items, u64 hubs) {
 
 // Starts a round of a fixpoint: flips its frontiers, resets its reductions (the next round's slots, as in `flip`).
 __device__ __forceinline__ void start_round(const Fixpoint& fixpoint) {
-    for (u32 i = lane_id(); i < fixpoint.frontier_count; i += 32) {
+    each_lane(fixpoint.frontier_count, [&](u32 i) {
         Frontier& f = *table<Frontier>(image().frontiers, *table<u32>(image().lists, fixpoint.frontiers + i));
         flip(f, f.pushed, f.pushed_hubs);
         f.pushed = f.pushed_hubs = 0;
-    }
-    for (u32 i = lane_id(); i < fixpoint.reduction_count; i += 32) {
+    });
+    each_lane(fixpoint.reduction_count, [&](u32 i) {
         Reduction& r = *table<Reduction>(image().reductions, *table<u32>(image().lists, fixpoint.reductions + i));
         r.epoch += 1;
         if (vyre_state.cta == 0) {
@@ -289,7 +283,7 @@ __device__ __forceinline__ void start_round(const Fixpoint& fixpoint) {
 #pragma unroll 1
             for (u32 k = 0; k < r.words; k++) store_relaxed64(slot + k * 8ull, identity);
         }
-    }
+    });
     __syncwarp();
 }
 

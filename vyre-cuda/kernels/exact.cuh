@@ -59,14 +59,14 @@ __device__ __noinline__ void exact_add(u32 kernel, u32 imm, u64 bits) {
 
 // Adds the warp's exact sum to the grid's, whose words are at `slot`.
 __device__ __forceinline__ void exact_contribute(u32 words, u32 at, u64 slot) {
-    for (u32 i = lane_id(); i < words; i += 32, at += 256) {
-        const u64 word = load_shared64(at);
-        if (word == 0) continue;
+    each_lane(words, [&](u32 i) {
+        const u64 word = load_shared64(at + i / 32 * 256);
+        if (word == 0) return;
         if (i == words - 1)
-            atomic_or64(slot + i * 8ull, word);
+            take_or64(slot + i * 8ull, word);
         else
-            atomic_add64(slot + i * 8ull, word);
-    }
+            take_add64(slot + i * 8ull, word);
+    });
 }
 
 // An exact sum, rounded to nearest, halves to even: raw bits.

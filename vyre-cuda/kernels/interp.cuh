@@ -584,11 +584,11 @@ __device__ __noinline__ u32 take_sums(Vec<K> begin, Vec<K> end, u32 over, u32 to
             const u32 from = __shfl_sync(VYRE_FULL, first, lane), count = __shfl_sync(VYRE_FULL, parts, lane);
             u32 total = nothing(op);
             bool good = true;
-            for (u32 i = lane_id(); i < count; i += 32) {
+            each_lane(count, [&](u32 i) {
                 const u64 sum = load_global64(sums + (static_cast<u64>(from) + i) * 8);
                 total = merge(op, total, static_cast<u32>(sum));
                 good = good && sum >> 32 != 0;
-            }
+            });
             good = __all_sync(VYRE_FULL, good);
 #pragma unroll 1
             for (u32 step = 16; step > 0; step >>= 1)
@@ -663,22 +663,29 @@ __device__ __forceinline__ u32 gather_tiles(const Gather& g, const Vec<K>& place
         last = max(last, __shfl_sync(VYRE_FULL, most, 31));
         Vec<4> x;
         u32 target[4];
-        bool bad = false;
+        bool bad = false, there[4];
+        u64 from[4];
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             const u32 at = done + lane * 4 + j;
             const bool ok = at < total;
             own.v[j] = ok ? max(own.v[j], before) : 0;
             const u32 edge = ok ? load_shared(item_address<K>(bases, own.v[j] - 1)) + at : 0;
-            bad = bad || (ok && edge >= g.edges);
-            target[j] = load_topology_if(ok && edge < g.edges, g.targets, edge, 0);
+            there[j] = ok && edge < g.edges;
+            bad = bad || there[j] != ok;
+            from[j] = g.targets + edge * 4ull;
+            target[j] = 0;
         }
+        load_topology_four_if(there, from, VYRE_CONTROL(barrier), target);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             const bool ok = own.v[j] != 0;
-            bad = bad || (ok && target[j] >= g.len);
-            x.v[j] = load_global_if(ok && target[j] < g.len, g.data + target[j] * 4ull, none);
+            there[j] = ok && target[j] < g.len;
+            bad = bad || there[j] != ok;
+            from[j] = g.data + target[j] * 4ull;
+            x.v[j] = none;
         }
+        load_global_four_if(there, from, VYRE_CONTROL(barrier), x.v);
         if (__any_sync(VYRE_FULL, bad)) return done;
         // Of each lane's last item, what is its own so far; then with what the lanes below have of it.
         const u32 head = own.v[0], tail = own.v[3];
@@ -741,7 +748,8 @@ __device__ __forceinline__ u64 gather_edges(const Gather& g, u32 begin, u32 end,
     u32 total = none;
     bool bad = end > g.edges;
     const u32 limit = min(end, g.edges);
-    for (u64 first = static_cast<u64>(begin) + lane_id(); first - lane_id() < limit; first += 32 * EACH_TURN) {
+    for (u64 turn = begin; turn < limit; turn += 32 * EACH_TURN) {
+        const u64 first = turn + lane_id();
         u32 target[EACH_TURN], x[EACH_TURN];
 #pragma unroll
         for (int j = 0; j < EACH_TURN; j++) target[j] = load_topology_if(first + j * 32 < limit, g.targets, first + j * 32, 0);

@@ -20,6 +20,15 @@ __device__ __forceinline__ u32 shared_address(u32 offset) {
     return static_cast<u32>(__cvta_generic_to_shared(vyre_shared)) + offset;
 }
 __device__ __forceinline__ u32 lane_id() { return threadIdx.x & 31u; }
+
+// Calls `f` with each number below `count`, by all lanes of a warp: each lane has every 32nd. All lanes take every turn. Of a
+// loop that lanes leave one by one the compiler lets them go on one by one, and each vote or exchange of lanes behind it brings
+// them together first, which takes a few hundred cycles.
+template <class F>
+__device__ __forceinline__ void each_lane(u32 count, F f) {
+    for (u32 first = 0; first < count; first += 32)
+        if (first + lane_id() < count) f(first + lane_id());
+}
 __device__ __forceinline__ u32 warp_id() { return threadIdx.x >> 5; }
 // Threads and warps of a CTA: VYRE_THREADS of the interpreter, as many as the host chose of a pass's own module.
 __device__ __forceinline__ u32 cta_threads() { return blockDim.x; }
@@ -157,6 +166,21 @@ __device__ __forceinline__ u32 load_global_if(bool some, u64 address, u32 x) {
                  : "memory");
     return x;
 }
+// Four of them that go on together, by lanes that have none from anywhere that can be read: of loads that only some lanes do
+// the compiler lets each wait for the one before, in one register.
+#define VYRE_FOUR_IF(NAME, LOAD)                                                                                  \
+    __device__ __forceinline__ void NAME(const bool (&some)[4], const u64 (&at)[4], u64 anywhere, u32 (&x)[4]) {  \
+        u32 loaded[4];                                                                                            \
+        asm volatile(LOAD " %0, [%4];\n" LOAD " %1, [%5];\n" LOAD " %2, [%6];\n" LOAD " %3, [%7];"                \
+                     : "=r"(loaded[0]), "=r"(loaded[1]), "=r"(loaded[2]), "=r"(loaded[3])                         \
+                     : "l"(some[0] ? at[0] : anywhere), "l"(some[1] ? at[1] : anywhere),                          \
+                       "l"(some[2] ? at[2] : anywhere), "l"(some[3] ? at[3] : anywhere)                           \
+                     : "memory");                                                                                 \
+        for (int j = 0; j < 4; j++) x[j] = some[j] ? loaded[j] : x[j];                                            \
+    }
+VYRE_FOUR_IF(load_topology_four_if, "ld.global.nc.u32")
+VYRE_FOUR_IF(load_global_four_if, "ld.global.u32")
+#undef VYRE_FOUR_IF
 __device__ __forceinline__ u32 load_global8_if(bool some, u64 address, u32 x) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\n@p ld.global.u8 %0, [%1];\n}"
                  : "+r"(x)
@@ -377,6 +401,28 @@ __device__ __forceinline__ void add_relaxed64(u64 address, u64 x) {
 __device__ __forceinline__ void add_release64(u64 address, u64 x) {
     asm volatile("red.release.gpu.global.add.u64 [%0], %1;" ::"l"(address), "l"(x) : "memory");
 }
+
+// The same without the old value, for which nobody waits then.
+#define VYRE_TAKE(NAME, OP, TYPE, C, LETTER)                                                                        \
+    __device__ __forceinline__ void NAME(u64 address, C x) {                                                        \
+        asm volatile("red.relaxed.gpu.global." OP "." TYPE " [%0], %1;" ::"l"(address), LETTER(x) : "memory");      \
+    }
+VYRE_TAKE(take_add, "add", "u32", u32, "r")
+VYRE_TAKE(take_add64, "add", "u64", u64, "l")
+VYRE_TAKE(take_add_f32, "add", "f32", float, "f")
+VYRE_TAKE(take_add_f64, "add", "f64", double, "d")
+VYRE_TAKE(take_min_u32, "min", "u32", u32, "r")
+VYRE_TAKE(take_min_i32, "min", "s32", u32, "r")
+VYRE_TAKE(take_min_u64, "min", "u64", u64, "l")
+VYRE_TAKE(take_min_i64, "min", "s64", u64, "l")
+VYRE_TAKE(take_max_u32, "max", "u32", u32, "r")
+VYRE_TAKE(take_max_i32, "max", "s32", u32, "r")
+VYRE_TAKE(take_max_u64, "max", "u64", u64, "l")
+VYRE_TAKE(take_max_i64, "max", "s64", u64, "l")
+VYRE_TAKE(take_and, "and", "b32", u32, "r")
+VYRE_TAKE(take_and64, "and", "b64", u64, "l")
+VYRE_TAKE(take_or, "or", "b32", u32, "r")
+VYRE_TAKE(take_or64, "or", "b64", u64, "l")
 
 #define VYRE_ATOMIC(NAME, OP, TYPE, C, LETTER)                                                                      \
     __device__ __forceinline__ C NAME(u64 address, C x) {                                                           \

@@ -134,7 +134,9 @@ __device__ __noinline__ void pull_meet() {
 __device__ __noinline__ void pull_count(const Frontier& f, const Topology& topology) {
     const u64 n = vyre_pull.count, items = f.items[f.side], ranges = f.ranges[f.side];
     u64 edges = 0;
-    for (u64 i = pull_warp() * 32ull + lane_id(); i < n; i += pull_warps() * 32ull) {
+    for (u64 first = pull_warp() * 32ull; first < n; first += pull_warps() * 32ull) {
+        const u64 i = first + lane_id();
+        if (i >= n) continue;
         u32 begin, end;
         if (i < f.ranges_len) {
             load_range(ranges + i * 8, begin, end);
@@ -152,7 +154,9 @@ __device__ __noinline__ void pull_count(const Frontier& f, const Topology& topol
 // Makes a bitmap of the list, which is the one that is swept by now.
 __device__ __noinline__ void pull_mark(const Frontier& f, u64 bits) {
     const u64 n = vyre_pull.count, items = f.items[f.side ^ 1];
-    for (u64 i = pull_warp() * 32ull + lane_id(); i < n; i += pull_warps() * 32ull) {
+    for (u64 first = pull_warp() * 32ull; first < n; first += pull_warps() * 32ull) {
+        const u64 i = first + lane_id();
+        if (i >= n) continue;
         const u32 node = load_global(items + i * 4);
         asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" ::"l"(bits + node / 32 * 4ull), "r"(1u << node % 32) : "memory");
     }

@@ -630,22 +630,25 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         }
     arrive:
         MARK(20);
-        __syncwarp();
-        if (lane == 0) {
+        {
             const u64 at = VYRE_CONTROL(barrier) + phase * 128, before = vyre_passed[phase];
-            if (cta == 0) {
-                if (GATHERED || solo) store_relaxed64(at + 8, alone);
-                if (quick.abort != 0) word_out |= VYRE_STOP;
-            }
             // Between two rounds nothing but the count passes, as in a cluster; a list and all that ends the rounds are ordered.
             const bool orders = GATHERED || solo || listed || quick.orders != 0;
-            if (orders || (word_out & VYRE_STOP) != 0)
-                add_release64(at, told(at, word_out));
-            else
-                add_relaxed64(at, word_out);
-            MARK(21);
-            quick.kept[side ^ 1] = 0;
-            if (cta == 0) quick.abort = look();
+            __syncwarp();
+            if (lane == 0) {
+                if (cta == 0) {
+                    if (GATHERED || solo) store_relaxed64(at + 8, alone);
+                    if (quick.abort != 0) word_out |= VYRE_STOP;
+                }
+                if (orders || (word_out & VYRE_STOP) != 0)
+                    add_release64(at, told(at, word_out));
+                else
+                    add_relaxed64(at, word_out);
+                MARK(21);
+                quick.kept[side ^ 1] = 0;
+                if (cta == 0) quick.abort = look();
+            }
+            // All lanes wait, as in `grid_barrier`.
             if (GATHERED ? cta >= vyre_state.cluster : solo && cta != 0) {
                 while (load_relaxed64(at) - before >> VYRE_ARRIVAL_BIT != gridDim.x) __nanosleep(40);
                 seen = load_acquire64(at) - before;
@@ -655,13 +658,16 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                     seen = (orders ? load_acquire64(at) : load_relaxed64(at)) - before;
                 } while (seen >> VYRE_ARRIVAL_BIT != gridDim.x);
             }
-            vyre_passed[phase] = before + seen;
+            const u64 passed = before + seen;
             // Where nothing is ordered, the next barrier says again that the run is to stop.
             seen = heard(at, seen);
-            quick.seen[phase] = seen;
-            quick.alone[phase] = alone;
-            if (GATHERED) vyre_state.gathered += alone;
-            MARK(22);
+            if (lane == 0) {
+                vyre_passed[phase] = passed;
+                quick.seen[phase] = seen;
+                quick.alone[phase] = alone;
+                if (GATHERED) vyre_state.gathered += alone;
+                MARK(22);
+            }
         }
         __syncwarp();
     wait:
@@ -826,9 +832,10 @@ __device__ __noinline__ void run_narrow() {
             end = item.z;
         }
         const u32 round = vyre_quick.rounds.w + mine.done;
-        for (u32 i = lane_id(); i < kernel.dynamic_count; i += 32)
+        each_lane(kernel.dynamic_count, [&](u32 i) {
             if (is_round(kernel, *table<u32>(image().lists, kernel.dynamic + i)))
                 stage(kernel, *table<u32>(image().lists, kernel.dynamic + i), round);
+        });
         __syncwarp();
         expand(table<Topology>(image().topologies, wave.topology)->targets, node, begin, end - begin, each);
         __syncwarp();
@@ -849,16 +856,17 @@ __device__ __noinline__ u64 end_narrow(const Step& step) {
     // Frontiers that others sweep: all counts of their pushes are final until everybody has passed one more barrier.
     const u32 phase = vyre_state.phase;
     if (blockIdx.x == 0) {
-        for (u32 i = lane_id(); i < image().looked_count; i += 32)
+        each_lane(image().looked_count, [&](u32 i) {
             store_relaxed64(
                 sum_address(*table<Frontier>(image().frontiers, *table<u32>(image().lists, image().looked + i)), phase), 0);
+        });
     }
-    const u32* entries = table<u32>(image().lists, step.pushed);
-    for (u32 i = 1 + lane_id(); i < step.pushed_count; i += 32) {
+    const u32* entries = table<u32>(image().lists, step.pushed) + 3;
+    each_lane(max(step.pushed_count, 1u) - 1, [&](u32 i) {
         Frontier& other = *table<Frontier>(image().frontiers, entries[i * 3]);
         other.local = other.local_high = 0;
         other.pushed = load_relaxed64(other.counters + other.third * 128);
-    }
+    });
     __syncwarp();
     u32 abort = vyre_quick.abort;
     grid_barrier(0, abort);

@@ -346,11 +346,9 @@ __device__ __noinline__ u32 end_rounds(u32 abort) {
     const Rounds& all = rounds();
     const u32 lane = lane_id(), ctas = all.ctas, waited = blockIdx.x >= ctas;
     const u64 word = VYRE_CONTROL(barrier) + vyre_state.phase * 128;
-    if (lane == 0) {
-        // Until the first ones arrive.
-        while (waited && load_relaxed64(word) == vyre_passed[vyre_state.phase]) __nanosleep(40);
-        if (blockIdx.x == 0) store_relaxed64(word + 8, static_cast<u64>(all.over) << 32 | all.done);
-    }
+    // Until the first ones arrive.
+    while (waited && load_relaxed64(word) == vyre_passed[vyre_state.phase]) __nanosleep(40);
+    if (lane == 0 && blockIdx.x == 0) store_relaxed64(word + 8, static_cast<u64>(all.over) << 32 | all.done);
     __syncwarp();
     const u64 seen = grid_barrier(vyre_state.trapped != 0 ? VYRE_STOP : 0, abort);
     const u64 said = load_relaxed64(word + 8);

@@ -14,13 +14,14 @@ __device__ __noinline__ bool condition(u32 id) {
     stage_uniforms(id);
     const u32 code = kernel.code_at;
     const u32 regs = shared_address(image().registers_shared) + lane_id() * 4;
-    if (lane_id() == 0) vyre_steps.elsewhere = vyre_state.cta;
+    const bool counts = image().limited != 0;
+    if (counts && lane_id() == 0) vyre_steps.elsewhere = vyre_state.cta;
     __syncwarp();
     const u32 value = interpret<1>(code, regs, shared_address(kernel.uniforms_shared), lane_id() == 0, id);
     __syncwarp();
     if (lane_id() == 0) {
-        if (vyre_state.cta != 0) vyre_steps.here = 0;
-        vyre_steps.elsewhere = 0;
+        if (counts && vyre_state.cta != 0) vyre_steps.here = 0;
+        if (counts) vyre_steps.elsewhere = 0;
         if (vyre_state.trapped != 0) vyre_state.stop = 1;
     }
     __syncwarp();
@@ -52,17 +53,16 @@ __device__ __noinline__ void leave() {
     }
 #endif
     const u64 results = image().results;
-    for (u32 i = lane_id(); i < image().fixpoint_count; i += 32)
-        store_global64(results + i * 8, table<Fixpoint>(image().fixpoints, i)->rounds);
+    each_lane(image().fixpoint_count,
+              [&](u32 i) { store_global64(results + i * 8, table<Fixpoint>(image().fixpoints, i)->rounds); });
     const u64 homes = results + image().fixpoint_count * 8ull;
-    for (u32 i = lane_id(); i < image().buffer_count; i += 32)
-        store_global(homes + i * 4, table<Buffer>(image().buffers, i)->home);
+    each_lane(image().buffer_count, [&](u32 i) { store_global(homes + i * 4, table<Buffer>(image().buffers, i)->home); });
     const u64 epochs = homes + image().buffer_count * 4ull;
-    for (u32 i = lane_id(); i < image().reduction_count; i += 32)
-        store_global(epochs + i * 4, table<Reduction>(image().reductions, i)->epoch);
+    each_lane(image().reduction_count,
+              [&](u32 i) { store_global(epochs + i * 4, table<Reduction>(image().reductions, i)->epoch); });
     const u64 stamps = epochs + image().reduction_count * 4ull;
-    for (u32 i = lane_id(); i < image().frontier_count; i += 32)
-        store_global(stamps + i * 4, table<Frontier>(image().frontiers, i)->stamp);
+    each_lane(image().frontier_count,
+              [&](u32 i) { store_global(stamps + i * 4, table<Frontier>(image().frontiers, i)->stamp); });
     if (lane_id() == 0) {
         store_global64(VYRE_CONTROL(sweeps), vyre_state.sweeps);
         store_global64(VYRE_CONTROL(items), vyre_state.items);
@@ -127,7 +127,7 @@ __device__ __forceinline__ void hand_out(Wave& wave, const Kernel& kernel) {
 }
 
 // Takes the partials of the wave before into the grid's reductions. Each warp has added its exact sums already.
-__device__ __noinline__ void contribute_all(const Kernel& kernel) {
+__device__ __forceinline__ void contribute_all(const Kernel& kernel) {
     for (u32 i = 0; i < kernel.reduction_count; i++) {
         const Reduction& r = *table<Reduction>(image().reductions, *table<u32>(image().lists, kernel.reductions + i));
         if (r.words != 1) continue;
@@ -199,12 +199,11 @@ __device__ __forceinline__ bool end_plain(u64& seen, u32& abort) {
         tell_others(step, phase);
         __syncwarp();
     }
-    u64 before = 0;
+    const u64 before = vyre_passed[phase];
     if (lane_id() == 0) {
         u64 word = VYRE_ARRIVAL + pushed_here(f) + (f.attention != 0 ? VYRE_ATTENTION : 0);
         if (abort != 0) note_abort();
         if ((vyre_state.trapped | image().aborted) != 0) word |= VYRE_STOP;
-        before = vyre_passed[phase];
         add_release64(at, told(at, word));
     }
     const u64 round = fixpoint.round + 1;
@@ -213,8 +212,23 @@ __device__ __forceinline__ bool end_plain(u64& seen, u32& abort) {
         const u32 slot = *table<u32>(image().lists, kernel.dynamic + lane_id());
         if (is_round(kernel, slot)) stage(kernel, slot, round);
     }
+    // Rounds of up to `few` items are narrow, those of `many` do not fit, and those of more `edges` may pull.
+    u32 few = 0, many = 0;
+    if (round < fixpoint.max_rounds) many = f.capacity + (f.capacity != VYRE_NONE);
+    if (kernel.quick != 0 && kernel.warps >= VYRE_QUICK_WARPS) few = quick_limit(f, wave);
+    u64 edges = ~0ull;
+    u32 most_degree = 0;
+    if (wave.pull != VYRE_NONE) {
+        const Pull& pull = *table<Pull>(image().pulls, wave.pull);
+        edges = pull_from(pull, *table<Topology>(image().topologies, wave.topology));
+        most_degree = pull.most_degree;
+    }
+    // Items of all CTAs' first tiles, for a warp of each.
+    const u32 each = wave.narrow, most = each * ctas, all = most * kernel.warps, part = 0xffffffffu / most + 1;
+    const u32 third = after(f.third), side = f.side ^ 1, stamp = f.stamp + 1;
+    const u64 rounds = fixpoint.rounds + 1, zeroed = f.counters + after(third) * 128;
+    const u64 zeroed_hubs = f.hubs_len != 0 ? f.hub_counters + after(third) * 128 : 0;
     __syncwarp();
-    seen = 0;
     if (lane_id() == 0) {
         vyre_state.phase = after(phase);
         if (vyre_plain.uncounted != 0) {
@@ -224,32 +238,19 @@ __device__ __forceinline__ bool end_plain(u64& seen, u32& abort) {
             vyre_state.items += n;
             vyre_state.widest = max(vyre_state.widest, n);
         }
-        // Rounds of up to `few` items are narrow, those of `many` do not fit, and those of more `edges` may pull.
-        u32 few = 0, many = 0;
-        if (round < fixpoint.max_rounds) many = f.capacity + (f.capacity != VYRE_NONE);
-        if (kernel.quick != 0 && kernel.warps >= VYRE_QUICK_WARPS) few = quick_limit(f, wave);
-        u64 edges = ~0ull;
-        u32 most_degree = 0;
-        if (wave.pull != VYRE_NONE) {
-            const Pull& pull = *table<Pull>(image().pulls, wave.pull);
-            edges = pull_from(pull, *table<Topology>(image().topologies, wave.topology));
-            most_degree = pull.most_degree;
-        }
-        // Items of all CTAs' first tiles, for a warp of each.
-        const u32 each = wave.narrow, most = each * ctas, all = most * kernel.warps, part = 0xffffffffu / most + 1;
-        const u32 third = after(f.third), side = f.side ^ 1, stamp = f.stamp + 1;
-        const u64 rounds = fixpoint.rounds + 1, zeroed = f.counters + after(third) * 128;
-        const u64 zeroed_hubs = f.hubs_len != 0 ? f.hub_counters + after(third) * 128 : 0;
         if (blockIdx.x == 0) abort = look();
-        do {
-            seen = load_acquire64(at) - before;
-        } while (seen >> VYRE_ARRIVAL_BIT != ctas);
+    }
+    // All lanes wait, as in `grid_barrier`.
+    do {
+        seen = load_acquire64(at) - before;
+    } while (seen >> VYRE_ARRIVAL_BIT != ctas);
+    const u64 count = seen & VYRE_PUSHED;
+    const bool goes_on = seen >> VYRE_ATTENTION_BIT == static_cast<u64>(ctas) << VYRE_CTA_BITS && count > few && count < many &&
+                         (count * most_degree <= edges || count < VYRE_PULL_FEW);
+    if (lane_id() == 0) {
         vyre_passed[phase] = before + seen;
-        const u64 count = seen & VYRE_PUSHED;
-        if (seen >> VYRE_ATTENTION_BIT == static_cast<u64>(ctas) << VYRE_CTA_BITS && count > few && count < many &&
-            (count * most_degree <= edges || count < VYRE_PULL_FEW)) {
+        if (goes_on) {
             const u32 n = static_cast<u32>(count);
-            seen = 0;
             f.local = f.local_high = 0;
             f.pushed = 0;
             f.swept = n;
@@ -276,13 +277,14 @@ __device__ __forceinline__ bool end_plain(u64& seen, u32& abort) {
             }
         } else {
             vyre_state.plain = 0;
-            seen = heard(at, seen);
         }
     }
-    seen = __shfl_sync(VYRE_FULL, seen, 0);
-    if (seen == 0 && step.pushed_count > 1) settle_others(step, phase);
+    if (!goes_on)
+        seen = heard(at, seen);
+    else if (step.pushed_count > 1)
+        settle_others(step, phase);
     __syncwarp();
-    return seen == 0;
+    return goes_on;
 }
 
 // Each step gives the number of the one that comes next, or none: then `vyre_state` says what all warps are to do.

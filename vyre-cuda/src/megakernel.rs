@@ -152,6 +152,7 @@ impl Megakernel {
         settings.clustered = clustered(interpreted(device), &layout)?;
         let of = (Arc::clone(&program), allocation);
         let mut launcher = Launcher::new(device, of, layout, counts)?;
+        launcher.pass.nodes = sizes.nodes;
         let mut memory = SessionMemory {
             sizes,
             graphs,

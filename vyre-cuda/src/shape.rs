@@ -98,18 +98,24 @@ impl FromStr for Shape {
 }
 
 /// Passes with rounds: a barrier decides what a round takes, and half of the warps arrive sooner. By device time on an H100,
-/// to that of `1024x1`: BFS 0.94 on a grid of 1000 x 1000, 0.95 on 4000 x 4000, 0.97 and 1.03 on R-MAT graphs; shortest
-/// paths 0.95 and 1.0; components 0.70 and 0.92; liveness 0.77; PageRank 1.0. `512x2` takes 0.83 on the largest grid and
-/// 0.97 for PageRank, but 1.06 on the smaller grid and 1.03 for components.
+/// to that of `1024x1`: BFS 0.94 on a grid of 1000 x 1000, 0.97 and 1.03 on R-MAT graphs; shortest paths 0.95 and 1.0;
+/// components 0.70 and 0.92; liveness 0.77; PageRank 1.0.
 const ROUNDS: Shape = Shape::of(512, 1);
+/// The same on large graphs, whose rounds wait for memory more than for barriers. By device time on an H200, to that of
+/// `512x1`: BFS 0.87 on a grid of 4000 x 4000, PageRank 0.96, shortest paths and BFS on R-MAT graphs of 4 million nodes 1.0.
+/// With a million nodes it is 0.94 for shortest paths, but 1.06 for BFS and 1.03 for components.
+const LARGE: Shape = Shape::of(512, 2);
+/// From so many nodes on.
+const LARGE_NODES: u64 = 1 << 21;
 /// Passes without a round, which compute or stream. The hash 0.95.
 const ONCE: Shape = Shape::of(256, 4);
 
-/// The shape of the module of a pass.
-pub(crate) fn chosen(program: &Program) -> Shape {
-    match program.fixpoints.is_empty() {
-        true => ONCE,
-        false => ROUNDS,
+/// The shape of the module of a pass on graphs of so many nodes.
+pub(crate) fn chosen(program: &Program, nodes: u64) -> Shape {
+    match (program.fixpoints.is_empty(), nodes >= LARGE_NODES) {
+        (true, _) => ONCE,
+        (false, true) => LARGE,
+        (false, false) => ROUNDS,
     }
 }
 
@@ -128,6 +134,19 @@ mod tests {
         ] {
             assert!(text.parse::<Shape>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_shape_goes_by_rounds_and_nodes() {
+        let looping = crate::image::tests::search();
+        let once = Program {
+            fixpoints: Vec::new(),
+            ..looping.clone()
+        };
+        assert_eq!(chosen(&once, u64::from(u32::MAX)), ONCE);
+        let sizes = [0, LARGE_NODES - 1, LARGE_NODES];
+        let found = sizes.map(|nodes| chosen(&looping, nodes));
+        assert_eq!(found, [ROUNDS, ROUNDS, LARGE]);
     }
 
     #[test]

@@ -475,7 +475,9 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             }
             way.push('\n');
             let ones = self.here.ones();
-            let offered = ones.iter().fold(self.fusion.offered(), |all, one| all.or(one.decider.offered()));
+            let offered = ones.iter().fold(self.fusion.offered(), |all, one| {
+                all.or(one.decider.offered())
+            });
             unmeasured_here = unmeasured(offered, &self.sides.runtime().thresholds().gains);
         }
         let program = &self.whole.program;

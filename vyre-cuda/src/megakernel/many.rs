@@ -103,6 +103,7 @@ impl Many {
         };
         let of = (Arc::clone(&program), allocation);
         let mut launcher = Launcher::new(device, of, layout, counts)?;
+        launcher.pass.nodes = resolved.iter().map(|(_, s)| s.nodes).max().unwrap_or(0);
         let counts = &mut launcher.counts;
         let arrays = Memory::new(device, arrays_bytes)?;
         let mut ring = Ring::new(device, PART_BYTES.min(up(arrays_bytes) as usize))?;

@@ -27,6 +27,8 @@ use vyre_core::vir0::module::{BufferId, Program};
 pub(super) struct Pass {
     pub(super) device: Arc<Device>,
     pub(super) program: Arc<Program>,
+    /// Nodes of its largest graph, by which its own module has a shape.
+    pub(super) nodes: u64,
     /// Scratch and frontiers share memory, or have each its own.
     pub(super) allocation: Allocation,
     /// As the interpreter has it.
@@ -86,6 +88,7 @@ impl Pass {
             overwritten,
             device: Arc::clone(device),
             program,
+            nodes: 0,
             allocation,
             layout,
             own: None,
@@ -351,7 +354,7 @@ impl Pass {
 
     /// Gives the pass's own module its shape, as far as its layout fits.
     fn shape(&mut self) {
-        let chosen = || shape::chosen(&self.program);
+        let chosen = || shape::chosen(&self.program, self.nodes);
         let shape = self.device.wanted_shape().unwrap_or_else(chosen);
         (self.own, self.misshapen) = (None, None);
         if shape == Shape::INTERPRETER {

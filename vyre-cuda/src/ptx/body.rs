@@ -3,6 +3,7 @@
 use super::blocks::Open;
 use super::counted::{self, Counted};
 use super::lifted::{self, Lifted, Turn};
+use super::ops::looks_at;
 use super::shared::{self, Shared};
 use super::sites;
 use crate::abi::{self, NONE};
@@ -11,8 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::mem::offset_of;
 use vyre_core::vir0::find::{Cell, Turns};
-use vyre_core::vir0::flow::{Block, BlockKind, Rows, blocks, live_in, op, rows_of, uses, writes};
-use vyre_core::vir0::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
+use vyre_core::vir0::flow::{
+    Block, BlockKind, Rows, blocks, effect, live_in, op, rows_of, uses, writes,
+};
+use vyre_core::vir0::isa::{Effect, IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
 use vyre_core::vir0::module::{Domain, Extent, Kernel, Program, Resource};
 use vyre_core::vir0::trap::TrapKind;
 
@@ -166,6 +169,8 @@ pub(super) struct Body<'a> {
     pub(super) blocks: Vec<Block>,
     pub(super) open: Vec<Open>,
     pub(super) proved: BTreeSet<(u8, Bound)>,
+    /// By the pcs of atomics that look at their elements first, what looks at the body's beginning found.
+    pub(super) looks: BTreeMap<usize, Vec<String>>,
     /// Rows of which every active item has the same known value.
     pub(super) known: BTreeMap<u8, u32>,
     /// Loops that are being written out, innermost last.
@@ -324,6 +329,7 @@ impl<'a> Body<'a> {
             blocks: blocks(code),
             open: Vec::new(),
             proved: BTreeSet::new(),
+            looks: BTreeMap::new(),
             known: BTreeMap::new(),
             counted: Vec::new(),
             out: String::new(),
@@ -554,6 +560,7 @@ impl<'a> Body<'a> {
             self.load_item(row, pair);
         }
         self.prove_items();
+        self.look_ahead();
     }
 
     fn item_rows(&self) -> Vec<(u8, bool)> {
@@ -991,15 +998,7 @@ impl<'a> Body<'a> {
     /// Checks operand a against a resource's length, unless it is proved to be below.
     pub(super) fn check(&mut self, len: Fact) {
         let row = self.kernel.code[self.pc].a;
-        let bound = match len {
-            Fact::Len(id) => bound_of(self.program, self.program.buffers[usize::from(id)].extent)
-                .unwrap_or(Bound::Buffer(id)),
-            Fact::Edges(id) => Bound::Edges(id),
-            Fact::Nodes(_) | Fact::Pushable(_) => Bound::Nodes,
-            Fact::Data(_) | Fact::Offsets(_) | Fact::Targets(_) => {
-                unreachable!("an address is no length")
-            }
-        };
+        let bound = self.bound(len);
         if self.proved.contains(&(row, bound)) {
             return;
         }
@@ -1007,6 +1006,59 @@ impl<'a> Body<'a> {
         self.check_below(&len);
         if row < UNIFORM_BASE {
             self.proved.insert((row, bound));
+        }
+    }
+
+    /// Looks at elements that the item's own numbers name before anything is waited for, on behalf of the atomics that
+    /// would look at them behind other loads. What they find may be older by these loads: an atomic that has looked is done
+    /// where it changes nothing, and is then as good as done when it looked, unless the item has written the element since.
+    pub(super) fn look_ahead(&mut self) {
+        if self.sites.is_some() || self.items == 1 {
+            return;
+        }
+        let (mut written, mut changed, mut loaded) = (Rows::NONE, BTreeSet::new(), BTreeSet::new());
+        for (pc, word) in self.kernel.code.iter().enumerate() {
+            let (effect, id) = (effect(word), word.resource());
+            match effect {
+                Effect::Open | Effect::Turn | Effect::Close => return,
+                Effect::MayLeave | Effect::Leave | Effect::End => return,
+                Effect::Load | Effect::AtomicLoad => {
+                    loaded.insert((word.a, id));
+                }
+                Effect::Update | Effect::Exchange => {
+                    let bits = looks_at(op(word));
+                    let own = word.a < UNIFORM_BASE && !written.has(word.a);
+                    let waits = !loaded.is_empty() && !loaded.contains(&(word.a, id));
+                    let proved = self.proved.contains(&(word.a, self.bound(Fact::Len(id))));
+                    if let Some(bits) =
+                        bits.filter(|_| own && waits && proved && !changed.contains(&id))
+                    {
+                        let base = self.fact(Fact::Data(id));
+                        let at = self.addresses(word.a, &base, bits / 8);
+                        let looks = self.look(&at, bits);
+                        self.looks.insert(pc, looks);
+                    }
+                    changed.insert(id);
+                }
+                effect if effect.changes() => {
+                    changed.insert(id);
+                }
+                _ => {}
+            }
+            written = written.or(writes(word));
+        }
+    }
+
+    /// What a check of operand a against a length proves.
+    fn bound(&self, len: Fact) -> Bound {
+        match len {
+            Fact::Len(id) => bound_of(self.program, self.program.buffers[usize::from(id)].extent)
+                .unwrap_or(Bound::Buffer(id)),
+            Fact::Edges(id) => Bound::Edges(id),
+            Fact::Nodes(_) | Fact::Pushable(_) => Bound::Nodes,
+            Fact::Data(_) | Fact::Offsets(_) | Fact::Targets(_) => {
+                unreachable!("an address is no length")
+            }
         }
     }
 

@@ -165,6 +165,7 @@ impl Body<'_> {
         self.label(&format!("$H{}", self.id));
         self.take_numbers();
         self.prove_items();
+        self.look_ahead();
     }
 
     /// Asks for what the items of the tile after this one load of their own elements.

@@ -1,6 +1,6 @@
 //! What each instruction becomes.
 
-use super::body::{Body, Fact, Index};
+use super::body::{Body, Fact, Index, is_wide};
 use crate::abi;
 use std::mem::offset_of;
 use vyre_core::vir0::find::Cell;
@@ -46,6 +46,16 @@ pub(crate) fn looks(op: Op) -> bool {
         op,
         Op::AtomMinU32 | Op::AtomMaxU32 | Op::AtomOr32 | Op::AtomOr64
     )
+}
+
+/// The bits of the element that this operation loads before it changes it, where several items go side by side.
+pub(super) fn looks_at(op: Op) -> Option<u32> {
+    let loops = matches!(
+        op,
+        Op::AtomMinF32 | Op::AtomMaxF32 | Op::AtomMinF64 | Op::AtomMaxF64
+    );
+    let loads = looks(op) || loops || matches!(op, Op::AtomCas32 | Op::AtomCas64);
+    loads.then(|| if is_wide(op.row().b) { 64 } else { 32 })
 }
 
 impl Body<'_> {
@@ -679,7 +689,7 @@ impl Body<'_> {
     // Memory.
 
     /// Addresses of the elements that operand a names.
-    fn addresses(&mut self, byte: u8, base: &str, size: u32) -> Vec<String> {
+    pub(super) fn addresses(&mut self, byte: u8, base: &str, size: u32) -> Vec<String> {
         (0..self.together)
             .map(|j| {
                 let (at, index) = (self.long(), self.get32_in_register(byte, j));
@@ -785,6 +795,18 @@ impl Body<'_> {
         if bits == 64 { self.long() } else { self.word() }
     }
 
+    /// Loads the elements at these addresses, as atomics left them.
+    pub(super) fn look(&mut self, at: &[String], bits: u32) -> Vec<String> {
+        let one = |(j, at): (u32, &String)| {
+            let (found, guard) = (self.register(bits), self.guard(true, j));
+            self.put(format!(
+                "{guard}ld.relaxed.gpu.global.u{bits} {found}, [{at}]"
+            ));
+            found
+        };
+        (0u32..).zip(at).map(one).collect()
+    }
+
     /// The old values. `at`, `x`: by item, the element and the operand.
     fn read_modify_write(
         &mut self,
@@ -793,18 +815,19 @@ impl Body<'_> {
         atomic: Atomic,
         bits: u32,
     ) -> Vec<String> {
-        let old: Vec<String> = (0..self.together).map(|_| self.register(bits)).collect();
-        let look = |body: &mut Self| {
-            for (j, (old, at)) in (0u32..).zip(old.iter().zip(at)) {
-                let guard = body.guard(true, j);
-                body.put(format!(
-                    "{guard}ld.relaxed.gpu.global.u{bits} {old}, [{at}]"
-                ));
-            }
+        let ahead = self.looks.remove(&self.pc);
+        let looks = match atomic {
+            Atomic::Plain(_) => false,
+            Atomic::Looking(..) => self.items > 1 && !self.was_loaded(w),
+            Atomic::Loop(_) => true,
+        };
+        let old = match (looks, ahead) {
+            (true, Some(old)) => old,
+            (true, None) => self.look(at, bits),
+            (false, _) => (0..self.together).map(|_| self.register(bits)).collect(),
         };
         match atomic {
-            Atomic::Looking(name) if self.items > 1 && !self.was_loaded(w) => {
-                look(self);
+            Atomic::Looking(name) if looks => {
                 for (j, (old, (at, x))) in (0u32..).zip(old.iter().zip(at.iter().zip(x))) {
                     let (new, changes) = (self.register(bits), self.predicate());
                     let active = self.active(j);
@@ -826,7 +849,6 @@ impl Body<'_> {
                 }
             }
             Atomic::Loop(makes) => {
-                look(self);
                 let waits: Vec<String> = (0..self.together)
                     .map(|j| {
                         let (waits, active) = (self.predicate(), self.active(j));
@@ -871,19 +893,25 @@ impl Body<'_> {
     fn exchange(&mut self, w: &Word, wide: bool) {
         let (bits, size) = if wide { (64, 8) } else { (32, 4) };
         let at = self.elements(w, size);
+        let looks = self.looks.remove(&self.pc);
+        let looks = match looks {
+            None if self.items > 1 => Some(self.look(&at, bits)),
+            looks => looks,
+        };
         for (j, at) in (0u32..).zip(&at) {
             let (expected, new) = match wide {
                 true => (self.get64(w.b, j), self.get64(w.third(), j)),
                 false => (self.get32(w.b, j), self.get32(w.third(), j)),
             };
-            let (old, same) = (self.register(bits), self.predicate());
+            let same = self.predicate();
             let active = self.active(j);
             let mut waits = active.clone();
-            if self.items > 1 {
+            let old = match &looks {
+                None => self.register(bits),
+                Some(looks) => looks[j as usize].clone(),
+            };
+            if looks.is_some() {
                 waits = self.predicate();
-                self.put(format!(
-                    "@{active} ld.relaxed.gpu.global.u{bits} {old}, [{at}]"
-                ));
                 self.put(format!(
                     "setp.eq.and.s{bits} {waits}, {old}, {expected}, {active}"
                 ));
