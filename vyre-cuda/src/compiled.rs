@@ -226,7 +226,7 @@ pub(crate) fn for_large_gpu(
     let of = (program, Allocation::Separate);
     let refused = |e: ImageError| RunError::Backend(e.to_string());
     let mut layout = Layout::new(of, room, &degrees, ITEMS_PER_LANE).map_err(refused)?;
-    let wanted = shape.unwrap_or_else(|| shape::chosen(program, 0));
+    let wanted = shape.unwrap_or_else(|| shape::chosen(program, (0, false)));
     if wanted != Shape::INTERPRETER {
         let room = room_of(room, OWN_SHARED_BYTES, (wanted, layout.is_narrow()));
         match layout.shaped(of, room) {

@@ -354,7 +354,8 @@ impl Pass {
 
     /// Gives the pass's own module its shape, as far as its layout fits.
     fn shape(&mut self) {
-        let chosen = || shape::chosen(&self.program, self.nodes);
+        let lifts = || self.layout.kernels.iter().any(|k| k.neighbors != 0);
+        let chosen = || shape::chosen(&self.program, (self.nodes, lifts()));
         let shape = self.device.wanted_shape().unwrap_or_else(chosen);
         (self.own, self.misshapen) = (None, None);
         if shape == Shape::INTERPRETER {

@@ -479,7 +479,8 @@ fn each_launch_is_decided_from_what_the_last_one_saw(runtime: &Runtime) {
     }
 
     let text = session.explain().to_string();
-    assert_eq!(text.lines().count(), 12);
+    let unmeasured = text.lines().filter(|line| line.starts_with("gains"));
+    assert_eq!(text.lines().count() - unmeasured.count(), 12, "{text}");
     let words = ["barriers", "interpreter, ", "jit"];
     let of_a_device = words.iter().any(|w| text.contains(w));
     assert_eq!(of_a_device, runtime.backend() == "cuda", "{text}");
