@@ -4,9 +4,9 @@ use crate::heap;
 use std::collections::HashMap;
 use vyre_cuda::fake::Transcript;
 
-/// What a session on a CPU may hold beside what it was granted. Its program and its plan are the runtime's, which keeps
-/// them.
-pub const BESIDE: usize = 4_096;
+/// What a session on a CPU may hold beside what it was granted: itself, and its last decisions with what was considered.
+/// Its program and its plan are the runtime's, which keeps them.
+pub const BESIDE: usize = 5_120;
 /// The same on a device, with what a launch has for itself, rounded up: queues, control words and the image of a pass.
 pub const BESIDE_ON_DEVICE: u64 = 1 << 20;
 

@@ -470,9 +470,9 @@ fn ptxas_takes_every_body() {
     expect![[r#"
         mixes: 227 lines, 152 instructions, 1 calls
         search: 1517 lines, 920 instructions, 5 calls
-        relaxes: 1529 lines, 920 instructions, 5 calls
+        relaxes: 1533 lines, 920 instructions, 5 calls
         ranks: 611 lines, 496 instructions, 3 calls
-        shared: 7125 lines, 4648 instructions, 31 calls
+        shared: 6844 lines, 4584 instructions, 31 calls
         lives: 1748 lines, 1520 instructions, 5 calls
         hashes: 591 lines, 424 instructions, 6 calls
     "#]]
