@@ -106,6 +106,7 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
                 name: "front".into(),
                 capacity: Extent::NodesPlusEdges,
                 unique: false,
+                list: false,
                 owner: Some(FixpointId(0)),
                 reset: None,
             },
@@ -114,6 +115,7 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
                 fields: FIELDS.to_vec(),
                 capacity: Extent::Fixed(5),
                 unique: false,
+                list: false,
                 owner: None,
                 reset: None,
             },
@@ -123,6 +125,7 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
             fields: FIELDS.to_vec(),
             capacity: Extent::Scalar(ScalarId(0)),
             output: true,
+            reset: None,
         }],
         reductions: vec![
             reduction("sum32", Scalar::U32),

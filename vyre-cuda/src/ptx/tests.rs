@@ -39,6 +39,7 @@ fn frontier() -> Frontier {
         fields: vec![],
         capacity: Extent::Nodes,
         unique: false,
+        list: false,
         owner: None,
         reset: None,
     }

@@ -338,6 +338,8 @@ pub(crate) enum FieldKind {
     Frontier {
         capacity: Option<Per>,
         unique: bool,
+        /// It is a list of nodes.
+        list: bool,
         /// Type of the items, where they are not nodes.
         item: Option<Box<Type>>,
     },

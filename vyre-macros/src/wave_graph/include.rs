@@ -413,6 +413,8 @@ impl Merger<'_> {
         for field in &other.fields {
             let name = &field.name;
             match &field.kind {
+                // A list of nodes is emptied wherever it is swept.
+                FieldKind::Frontier { list: true, .. } => {}
                 FieldKind::Frontier { .. } => {
                     if let Some(wave) = sweeps(field, false) {
                         self.report.error_help(
@@ -440,13 +442,23 @@ impl Merger<'_> {
                     ),
                     format!("include `{alias}` outside of fixpoints, or let it write a buffer"),
                 ),
-                FieldKind::List { .. } => self.report.error_help(
-                    at,
-                    format!(
-                        "`{alias}` cannot be included in fixpoint `{around}` yet: each round would have to empty its list `{name}`"
-                    ),
-                    format!("let a fixpoint of `{alias}` sweep a frontier instead, or let waves write a buffer"),
-                ),
+                FieldKind::List { .. } => {
+                    let new = other.waves.iter().find(|w| {
+                        let of = w.domain.as_ref();
+                        let swept = of.is_some_and(|d| d.reads().any(|swept| *swept == *name));
+                        swept && matches!(of, Some(DomainArgs::Items { new: true, .. }))
+                    });
+                    if let Some(wave) = new {
+                        self.report.error_help(
+                            at,
+                            format!(
+                                "`{alias}` cannot be included in fixpoint `{around}`: its wave `{}` sweeps what is new in the list `{name}`, which each round begins anew",
+                                wave.name(),
+                            ),
+                            format!("let a fixpoint of `{alias}` sweep a frontier instead, or all that `{name}` holds"),
+                        );
+                    }
+                }
                 FieldKind::Csr { .. }
                 | FieldKind::Column { .. }
                 | FieldKind::Reduction { .. }
@@ -503,9 +515,8 @@ impl Merger<'_> {
     fn entered(&self, field: &Field) -> Option<usize> {
         let filled = match &field.kind {
             FieldKind::Column { role, .. } => matches!(role, Role::Output | Role::Scratch),
-            FieldKind::Frontier { .. } => true,
+            FieldKind::Frontier { .. } | FieldKind::List { .. } => true,
             FieldKind::Csr { .. }
-            | FieldKind::List { .. }
             | FieldKind::Reduction { .. }
             | FieldKind::Scalar(..)
             | FieldKind::Broken => false,
@@ -1060,10 +1071,12 @@ fn renamed_kind(kind: &FieldKind, names: &HashMap<String, Ident>) -> FieldKind {
         FieldKind::Frontier {
             capacity,
             unique,
+            list,
             item,
         } => FieldKind::Frontier {
             capacity: per(capacity),
             unique: *unique,
+            list: *list,
             item: item.clone(),
         },
         FieldKind::List {
