@@ -1227,6 +1227,29 @@ fn the_hash_covers_everything_but_the_verdict_on_evidence() {
 }
 
 #[test]
+fn what_begins_anew_and_lists_of_nodes_are_kept() {
+    let mut program = kernel_program(&[word(Op::Ret, 0, 0, 0, 0)], 0);
+    let before = encode(&program);
+    program.frontiers[0].unique = true;
+    let unique = encode(&program);
+    program.frontiers[0].list = true;
+    let list = encode(&program);
+    program.frontiers[0].reset = Some(FixpointId(0));
+    program.lists[0].reset = Some(FixpointId(0));
+    program.buffers[3].reset = Some(FixpointId(0));
+    let reset = encode(&program);
+    assert_eq!(decode(&reset).as_ref(), Ok(&program));
+    assert!(before != unique && unique != list && list != reset);
+    assert!(before.len() == unique.len() && unique.len() == list.len());
+    let text = disasm::program(&program);
+    for line in ["frontier front: ", "list log: "] {
+        let line = text.lines().find(|l| l.trim_start().starts_with(line));
+        let line = line.unwrap_or_else(|| panic!("{text}"));
+        assert!(line.contains(", anew in levels"), "{line}");
+    }
+}
+
+#[test]
 fn a_changed_byte_of_any_section_is_found() {
     let mut program = kernel_program(&[word(Op::Ret, 0, 0, 0, 0)], 0);
     program.manifest.title = "a title".into();
@@ -1700,6 +1723,59 @@ fn each_rule_is_checked() {
         program(|p| p.frontiers[1].reset = Some(FixpointId(0))),
         [(work, unowned)]
     );
+    // A list of nodes flips nowhere, and begins anew with whichever rounds contain its uses.
+    let nodes = |p: &mut Program| {
+        p.frontiers[0].unique = true;
+        p.frontiers[0].list = true;
+        p.frontiers[0].capacity = Extent::Nodes;
+        p.frontiers[0].owner = None;
+        p.frontiers[0].reset = Some(FixpointId(0));
+    };
+    assert!(program(nodes).is_empty());
+    let repeats = |p: &mut Program| {
+        nodes(p);
+        p.frontiers[0].unique = false;
+    };
+    assert_eq!(program(repeats), [(front, Rule::NodeList)]);
+    let flips = |p: &mut Program| {
+        nodes(p);
+        p.frontiers[0].owner = Some(FixpointId(0));
+    };
+    assert!(!broken(flips).is_empty());
+    let log = Place::List(ListId(0));
+    let list = |p: &mut Program| {
+        p.lists[0].output = false;
+        p.lists[0].reset = Some(FixpointId(0));
+    };
+    assert!(program(list).is_empty());
+    let given_back = |p: &mut Program| {
+        list(p);
+        p.lists[0].output = true;
+    };
+    let rule = Rule::ResetOutput(FixpointId(0));
+    assert_eq!(program(given_back), [(log, rule)]);
+    let new = |p: &mut Program| {
+        list(p);
+        p.waves[0].domain = Domain::ListItems(ListId(0), true);
+    };
+    let rule = Rule::ResetNew(FixpointId(0));
+    assert!(broken(new).contains(&(log, rule)));
+    // A condition of another fixpoint asks for them.
+    let asked = |p: &mut Program| {
+        list(p);
+        nodes(p);
+        p.fixpoints.push(p.fixpoints[0].clone());
+        p.kernels.push(p.kernels[1].clone());
+        p.fixpoints[1].until = KernelId(2);
+    };
+    let rule = Rule::ResetOutside(FixpointId(0), KernelId(2));
+    assert!(broken(asked).contains(&(front, rule)));
+    let asked = |p: &mut Program| {
+        asked(p);
+        p.kernels[2].uniforms = vec![Uniform::ListLen(ListId(0))];
+    };
+    let rule = Rule::ResetOutside(FixpointId(0), KernelId(2));
+    assert!(broken(asked).contains(&(log, rule)));
     assert_eq!(
         broken(|p| {
             anew(p);
