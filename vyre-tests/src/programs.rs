@@ -245,7 +245,8 @@ impl Generator<'_, '_> {
         let (topology, mut front) = (TopologyId(0), FrontierId(own));
         // Lists of nodes are swept in any scope.
         let frontiers = (0..).map(FrontierId).zip(&self.program.frontiers);
-        let lists: Vec<FrontierId> = (frontiers.filter(|(_, f)| f.list).map(|(id, _)| id)).collect();
+        let lists: Vec<FrontierId> =
+            (frontiers.filter(|(_, f)| f.list).map(|(id, _)| id)).collect();
         if !lists.is_empty() && self.u.ratio(1, 3)? {
             front = *self.u.choose(&lists)?;
         }

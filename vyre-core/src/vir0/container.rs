@@ -683,11 +683,7 @@ impl Codec for Frontier {
         self.owner.put(out);
     }
     fn take(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let (name, fields, capacity) = (
-            Codec::take(from)?,
-            Codec::take(from)?,
-            Codec::take(from)?,
-        );
+        let (name, fields, capacity) = (Codec::take(from)?, Codec::take(from)?, Codec::take(from)?);
         let (kind, unknown) = from.tag("kind of frontier")?;
         if kind > 3 {
             return Err(unknown);

@@ -18,8 +18,8 @@
 //! places at hand, the verifier for bytecode.
 
 use crate::vir0::module::{
-    Access, Buffer, BufferId, Extent, FixpointId, FrontierId, KernelId, ListId, LengthId, Mode, NodeRef,
-    Program, ReductionId, Resource, Role, Step, TopologyId, Uniform, UpdateOp, WaveId,
+    Access, Buffer, BufferId, Extent, FixpointId, FrontierId, KernelId, LengthId, ListId, Mode,
+    NodeRef, Program, ReductionId, Resource, Role, Step, TopologyId, Uniform, UpdateOp, WaveId,
 };
 use crate::vir0::scalar::Scalar;
 use thiserror::Error;

@@ -762,7 +762,10 @@ impl<'p> Verifier<'p> {
             if let Some(reset) = frontier.reset {
                 let owner = frontier.owner;
                 let around = owner.is_some_and(|o| o != reset && p.is_within(owner, reset));
-                self.require(around || frontier.list, || Rule::ResetOwner { reset, owner });
+                self.require(around || frontier.list, || Rule::ResetOwner {
+                    reset,
+                    owner,
+                });
                 self.reset(Resource::Frontier(FrontierId(i)), reset);
             }
         }

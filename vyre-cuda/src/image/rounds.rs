@@ -60,7 +60,10 @@ impl General {
                     f,
                     "it does more than sweep up to {FRONTIERS} frontiers until one is empty"
                 ),
-                General::Anew => write!(f, "a buffer, a frontier or a list begins anew with each of its rounds"),
+                General::Anew => write!(
+                    f,
+                    "a buffer, a frontier or a list begins anew with each of its rounds"
+                ),
                 General::Room => write!(f, "there is no shared memory left"),
             }
         })

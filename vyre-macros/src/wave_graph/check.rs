@@ -69,12 +69,16 @@ pub(crate) struct Fields<'g> {
 
 /// A wave whose parameters are understood.
 pub(crate) struct Sweep {
+    /// The function that says which edges are swept, and how many parameters are the wave's own: those behind them are
+    /// that function's.
+    pub(crate) filter: Option<(Ident, usize)>,
     pub(crate) domain: Domain,
     /// In the order of the signature.
     pub(crate) params: Vec<Param>,
 }
 
 /// One parameter.
+#[derive(Clone)]
 pub(crate) struct Param {
     /// `None` for `_`.
     pub(crate) name: Option<Ident>,

@@ -149,7 +149,11 @@ fn kind(slot: Slot, program: &Program) -> Option<&'static str> {
         Slot::Csr(_) | Slot::RowsOf { .. } => Some("a topology"),
         Slot::Frontier(f) => {
             let list = program.frontiers.get(f.index()).is_some_and(|f| f.list);
-            Some(if list { "a list of nodes" } else { "a frontier" })
+            Some(if list {
+                "a list of nodes"
+            } else {
+                "a frontier"
+            })
         }
         Slot::Scalar(_) => Some("a scalar"),
         Slot::List(l) => {

@@ -11,15 +11,16 @@ use super::check::{Length, describe, operands, without_brackets};
 use super::domain::DomainArgs;
 use super::fill;
 use super::graph::{
-    Field, FieldKind, FixpointArgs, Given, Graph, Host, IncludeArgs, Included, IncludedUntil,
-    Origin, Per, Piece, Same, Scope, Wave, What, condition_name, max_rounds_name, renamed,
-    renamed_expr,
+    Field, FieldKind, Filter, FixpointArgs, Given, Graph, Host, IncludeArgs, Included,
+    IncludedUntil, Origin, Per, Piece, Same, Scope, Wave, What, condition_name, max_rounds_name,
+    renamed, renamed_expr,
 };
 use super::order::common_scope;
 use super::{lengths, syntax};
 use crate::args::{ident_of, int_digits};
+use crate::attributes::is_device;
 use crate::kernel::param::scalar_of;
-use crate::kernel::param::{Written, same_item, written};
+use crate::kernel::param::{Written, same_item, type_word, written};
 use crate::package::{Imports, Package};
 use crate::pass::SameResult;
 use crate::report::{Report, did_you_mean, listed};
@@ -29,7 +30,8 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use std::collections::HashMap;
 use std::rc::Rc;
-use syn::{Expr, Item, parse_quote};
+use syn::spanned::Spanned;
+use syn::{Expr, FnArg, Item, ItemFn, ReturnType, parse_quote};
 use vyre_core::vir0::module::Role;
 use vyre_core::vir0::scalar::Scalar;
 
@@ -219,6 +221,24 @@ impl Merger<'_> {
     ) -> HashMap<String, Ident> {
         let inner = std::mem::take(&mut other.includes);
         let outermost = self.args.scope;
+        let edges = self.args.edges.as_ref();
+        let filter = edges.and_then(|edges| self.filter(edges, &other, &inner));
+        self.whole &= edges.is_some() == filter.is_some();
+        if let Some(inner) = inner.iter().find(|i| i.edges.is_some()) {
+            let alias = &self.args.alias;
+            self.report.error_help(
+                self.args.name.span(),
+                format!(
+                    "`{alias}` leaves out edges of `{}`, and is not included for that",
+                    inner.alias
+                ),
+                format!(
+                    "include `{}` here, with `edges = ..` of this graph",
+                    inner.alias
+                ),
+            );
+            self.whole = false;
+        }
         // What cannot is not taken in. Its fields stay known.
         self.whole &= outermost == 0 || self.may_run_in_a_fixpoint(&other);
         let here = lengths::give(&mut other, self.args, self.graph, self.report);
@@ -249,6 +269,15 @@ impl Merger<'_> {
             modules: modules.clone(),
             same,
             whole: self.whole,
+            filter: filter.map(|(function, graph)| Filter {
+                function,
+                graph: renamed(&graph, &names),
+                at: self
+                    .args
+                    .edges
+                    .as_ref()
+                    .map_or_else(Span::call_site, Spanned::span),
+            }),
         });
         if !self.whole {
             return names;
@@ -290,7 +319,12 @@ impl Merger<'_> {
         let inner = all_inner;
         self.graph.included[graph].names.clone_from(&names);
         let end = self.graph.included.len();
-        let claims = std::mem::take(&mut other.claim.same).into_iter();
+        // Claims are about all edges.
+        let mut claims = std::mem::take(&mut other.claim.same);
+        if self.args.edges.is_some() {
+            claims.clear();
+        }
+        let claims = claims.into_iter();
         let here = claims.map(|claim| SameResult {
             field: renamed(&claim.field, &names),
             of: Some((graph, end)),
@@ -469,6 +503,103 @@ impl Merger<'_> {
         self.report.len() == errors
     }
 
+    /// The function that says which edges the waves of an included graph sweep, and that graph's name for what they
+    /// are edges of.
+    fn filter(
+        &mut self,
+        edges: &Expr,
+        other: &Graph,
+        inner: &[IncludeArgs],
+    ) -> Option<(ItemFn, Ident)> {
+        let (at, alias) = (edges.span(), &self.args.name);
+        let write = "write `#[device] fn admitted(e: Edge, ..) -> bool` in the module of this graph; the other parameters are fields of its `Data`";
+        let Some(name) = ident_of(edges) else {
+            let message = "`edges` is the name of a function of this graph";
+            self.report.error_help(at, message, write);
+            return None;
+        };
+        let found = self.graph.scopes[0]
+            .items
+            .iter()
+            .find_map(|item| match item {
+                Item::Fn(f) if f.sig.ident == *name => Some(f.clone()),
+                _ => None,
+            });
+        let Some(function) = found else {
+            let message = format!("`{name}` is no function of this graph");
+            self.report.error_help(at, message, write);
+            return None;
+        };
+        let first = function.sig.inputs.first().and_then(|input| match input {
+            FnArg::Typed(arg) => Some(written(&arg.ty)),
+            FnArg::Receiver(_) => None,
+        });
+        let says = match &function.sig.output {
+            ReturnType::Type(_, ty) => type_word(ty).is_some_and(|word| word == "bool"),
+            ReturnType::Default => false,
+        };
+        if !function.attrs.iter().any(is_device) || first != Some(Written::Edge) || !says {
+            let message = format!("`{name}` does not say of an edge whether it is swept");
+            self.report
+                .error_help(function.sig.ident.span(), message, write);
+            return None;
+        }
+        let graphs = other
+            .fields
+            .iter()
+            .filter(|f| matches!(f.kind, FieldKind::Csr { .. }));
+        let graphs: Vec<&Ident> = graphs.map(|f| &f.name).collect();
+        let [graph] = graphs[..] else {
+            self.report.error_help(
+                at,
+                format!(
+                    "`{alias}` has {} graphs: which of their edges `{name}` is about is not known",
+                    graphs.len()
+                ),
+                "edges are left out of included graphs that have one",
+            );
+            return None;
+        };
+        if let Some(inner) = inner.first() {
+            self.report.error_help(
+                at,
+                format!(
+                    "`{alias}` includes `{}`, whose edges `{name}` does not leave out yet",
+                    inner.alias
+                ),
+                format!("include `{}` here, with `edges = {name}`", inner.alias),
+            );
+            return None;
+        }
+        let walks = other.waves.iter().find(|wave| {
+            wave.function.sig.inputs.iter().any(|input| match input {
+                FnArg::Typed(arg) => written(&arg.ty) == Written::Csr,
+                FnArg::Receiver(_) => false,
+            })
+        });
+        if let Some(wave) = walks {
+            self.report.error_help(
+                at,
+                format!(
+                    "wave `{}` of `{alias}` takes `{graph}` itself, of which `{name}` leaves out no edges",
+                    wave.name()
+                ),
+                format!("edges are left out of sweeps over `edges({graph})` and `edges({graph}, from = ..)`"),
+            );
+            return None;
+        }
+        let swept = |w: &Wave| matches!(w.domain, Some(DomainArgs::Edges { .. }));
+        if !other.waves.iter().any(swept) {
+            self.report.error_help(
+                at,
+                format!("no wave of `{alias}` sweeps edges"),
+                "leave `edges = ..` out",
+            );
+            return None;
+        }
+        Some((function, graph.clone()))
+    }
+
     /// An include of the included graph, as if it were written here.
     /// `first_scope`: what its own scopes here are counted from.
     fn inner(
@@ -504,6 +635,7 @@ impl Merger<'_> {
             },
             fields,
             lengths,
+            edges: None,
             after: match inner.after[..] {
                 [] if inner.scope == 0 => self.args.after.clone(),
                 _ => inner.after.iter().map(|a| self.own(a)).collect(),

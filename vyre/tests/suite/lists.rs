@@ -155,9 +155,8 @@ fn what_a_round_found_is_gone_in_the_next(runtime: &Runtime) {
         for (steps, last) in [(0, 1), (3, 1), (2, nodes.min(9)), (1_000, nodes.min(4))] {
             let out = session.run(phases::Run { steps, last }).expect("it runs");
             // A phase that finds only its source is the last.
-            let alone = |source: &u32| {
-                steps == 0 || graph.neighbors(*source).all(|dst| dst == *source)
-            };
+            let alone =
+                |source: &u32| steps == 0 || graph.neighbors(*source).all(|dst| dst == *source);
             let rounds = (0..last).find(alone).map_or(last, |source| source + 1);
             assert_eq!(out.report.rounds[0], u64::from(rounds), "{steps} steps");
             let (reached, levels, crossed) = expected(&graph, steps, rounds);
@@ -227,7 +226,11 @@ fn a_sweep_adds_to_the_list_that_it_sweeps(runtime: &Runtime) {
         let out = session.run(run).expect("it runs");
         // A ball has ten nodes when it stops to grow, or the chain ends.
         let grown = radius.min(9);
-        let within = |v: u32| (0..centers).filter(|c| (*c..=c + grown).contains(&v)).count() as u32;
+        let within = |v: u32| {
+            (0..centers)
+                .filter(|c| (*c..=c + grown).contains(&v))
+                .count() as u32
+        };
         let within: Vec<u32> = (0..40).map(within).collect();
         let seen: Vec<u32> = within.iter().map(|&n| u32::from(n > 0)).collect();
         assert_eq!(out.sizes, u64::from(seen.iter().sum::<u32>()));
@@ -309,13 +312,17 @@ mod thresholds {
 
 fn lists_of_an_included_graph_begin_with_each_entry(runtime: &Runtime) {
     let graph = graphs::random_graph(300, 900);
-    let most = (0..300).map(|v| graph.degree(v)).max().expect("there are nodes");
+    let most = (0..300)
+        .map(|v| graph.degree(v))
+        .max()
+        .expect("there are nodes");
     let mut session = thresholds::Session::new(runtime, &graph).expect("it fits");
     for _ in 0..2 {
         let out = session.run(thresholds::Run {}).expect("it runs");
         assert_eq!(out.report.rounds[0], u64::from(most) + 2);
         let mut sum = vec![0; 300];
-        for (v, least) in (0..300).flat_map(|v| (0..=graph.degree(v)).map(move |least| (v, least))) {
+        for (v, least) in (0..300).flat_map(|v| (0..=graph.degree(v)).map(move |least| (v, least)))
+        {
             let _: u32 = least;
             sum[v as usize] += 1_000 * u64::from(graph.degree(v));
             graph.neighbors(v).for_each(|dst| sum[dst as usize] += 1);
@@ -354,12 +361,19 @@ pub mod fuller {
 fn a_list_is_full_by_what_one_round_appends(runtime: &Runtime) {
     let mut session = fuller::Session::new(runtime, ()).expect("it fits");
     let out = session.run(fuller::Run { rounds: 5 }).expect("it fits");
-    assert_eq!(out.sum, [(0..5).map(|round| (0..=round).sum::<u32>()).sum()]);
+    assert_eq!(
+        out.sum,
+        [(0..5).map(|round| (0..=round).sum::<u32>()).sum()]
+    );
     let full = session.run(fuller::Run { rounds: 9 });
-    let full = full.expect_err("there are six items in the sixth round").to_string();
+    let full = full
+        .expect_err("there are six items in the sixth round")
+        .to_string();
     let needs = "needs at least 6 items; its capacity is 5";
     assert!(full.contains("log") && full.contains(needs), "{full}");
-    let out = session.run(fuller::Run { rounds: 2 }).expect("the session stays");
+    let out = session
+        .run(fuller::Run { rounds: 2 })
+        .expect("the session stays");
     assert_eq!(out.sum, [1]);
 }
 

@@ -195,6 +195,7 @@ impl<'g> Fields<'g> {
             return None;
         }
         Some(Sweep {
+            filter: None,
             domain: domain?.0,
             params,
         })

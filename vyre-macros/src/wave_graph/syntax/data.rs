@@ -427,7 +427,8 @@ impl Taker<'_> {
                         format!("list `{name}` is given back, and only what it holds when the run ends would be: it begins anew with each round"),
                         "leave `reset` or `output` out; a wave may append what a round found to a second list, which has `output`",
                     );
-                    self.report.error(output, format!("`{name}` is given back by this `output`"));
+                    self.report
+                        .error(output, format!("`{name}` is given back by this `output`"));
                     return None;
                 }
                 let Some(item) = item_of(ty, "List") else {
