@@ -4,6 +4,7 @@
 //! prepares once, warms up once, and then runs until its time is up. Inputs are made once and shared; a result that
 //! differs from a sequential oracle's makes the cell wrong and the process fail.
 
+mod cold;
 mod corpus;
 pub mod cuda;
 mod micro;
@@ -114,7 +115,14 @@ enum Command {
         #[arg(long, value_name = "N", default_value = "1000")]
         times: NonZeroU32,
     },
-    /// Measures what a round on the GPU is made of
+    /// Measures how soon passes on the GPU run compiled, and what launches wait for meanwhile; set CUDA_CACHE_DISABLE=1, as
+    /// `bench micro` does for it
+    Cold {
+        /// Print one JSON object as the last line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Measures what a round on the GPU is made of, and the way to compiled code
     Micro {
         /// Print one JSON object as the last line
         #[arg(long)]
@@ -188,6 +196,7 @@ pub fn run(
         Some(Command::Start { json }) => write_start(started, *json, out),
         Some(Command::Stop { backend, times }) => write_stop(backend, times.get(), out),
         Some(Command::Readback { backend, times }) => write_readback(backend, times.get(), out),
+        Some(Command::Cold { json }) => write_cold(*json, out),
         Some(Command::Micro { json }) => write_micro(*json, out),
         None if bench.list => list(out),
         None => match &bench.corpus {
@@ -257,6 +266,14 @@ fn write_start(started: Instant, json: bool, out: &mut dyn Write) -> Result<(), 
     if let Some(device) = runtime.cuda_device() {
         writeln!(out, "  {}", device.code())?;
     }
+    write_lines(lines, json, out)
+}
+
+fn write_cold(json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let host = report::Host::here();
+    let (is_cold, lines) = cold::measure().map_err(Failure::Micro)?;
+    let cache = if is_cold { "without" } else { "with" };
+    writeln!(out, "bench cold on {host}, {cache} the driver's cache")?;
     write_lines(lines, json, out)
 }
 

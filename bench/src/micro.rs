@@ -1,5 +1,6 @@
 //! What a round is made of: barriers by scope, a round that does next to nothing, a new pass's way to its first result.
 
+use super::cold;
 use super::rivals::gpu;
 use crate::cuda::{Barrier, barrier_ns};
 use std::time::Instant;
@@ -55,7 +56,7 @@ mod idle_nodes {
 #[wave_graph]
 #[pass(id = "bench.first", unproven)]
 #[allow(missing_docs, unreachable_pub, reason = "a pass of the benchmark")]
-mod first {
+pub(super) mod first {
     pub struct Data {
         #[topology]
         graph: Csr,
@@ -186,6 +187,7 @@ pub(super) fn measure() -> Result<Vec<Line>, String> {
         let runtime = runtime.clone().with_route(route);
         lines.extend(rounds(&runtime, name)?);
     }
+    lines.extend(cold::apart()?);
     Ok(lines)
 }
 

@@ -265,7 +265,7 @@ fn what_is_missing_is_named() {
         assert!(found.is_some_and(|l| l.ends_with(counted)), "{out}");
     }
     if let Err(why) = Runtime::cuda() {
-        for measured in ["micro", "start"] {
+        for measured in ["cold", "micro", "start"] {
             let (code, _, err) = ran(&[measured]);
             assert_eq!((code, err), (1, format!("error: {why}\n")));
         }

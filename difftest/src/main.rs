@@ -7,6 +7,7 @@
 //! scripts/difftest 500 7                                       500 kernels, seed 7, compiled in pieces
 //! cargo run -p difftest -- --backend shaders                   WGSL and SPIR-V, evaluated
 //! cargo run -p difftest -- --backend cuda                      also the megakernel
+//! cargo run -p difftest -- --backend compiled                  also modules of the kernels' own
 //! cargo run -p difftest -- --backend cuda --inputs 6           also on a graph with more nodes than a GPU has lanes
 //! cargo run -p difftest -- --progress on                       names each kernel before it runs
 //! cargo run -p difftest -- --show k3                           a kernel's source

@@ -6,12 +6,16 @@ use std::path::PathBuf;
 use vyre::Report;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference};
 use vyre_examples::graph::GraphSpec;
+use vyre_tests::passes::bfs;
 
-/// One for each element.
+/// Some number for each element; a map would be interpreted in any module.
 #[vyre::kernel]
 fn degree(x: &mut u32) {
-    *x = 1;
+    *x = 7 % (*x + 1);
 }
+
+/// Where that sets it.
+const DEGREE_LINE: u32 = line!() - 4;
 
 /// Counts edges out of each node
 #[derive(clap::Parser)]
@@ -74,6 +78,38 @@ impl Example for Degrees {
     }
 }
 
+/// Runs a search on a device that is played, the way that was asked for
+#[derive(clap::Parser)]
+#[command(name = "routed")]
+struct Routed {
+    #[command(flatten)]
+    shared: Shared,
+}
+
+impl Example for Routed {
+    const NAME: &'static str = "routed";
+
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn default_graph(&self) -> Result<Option<GraphSpec>, Failure> {
+        Ok(Some(GraphSpec::Chain { nodes: 5 }))
+    }
+
+    fn run(&self, job: &mut Job<'_>) -> Result<(), Failure> {
+        let graph = job.graph();
+        let asked = job.runtime().route();
+        let runtime = vyre_tests::fake().with_route(asked);
+        let mut session = bfs::Session::new(&runtime, &graph.csr)?;
+        let run = || session.run(bfs::Run { source: 0 });
+        job.measure(run, |out| &out.report)?;
+        job.say_time();
+        job.figure("asked", format!("{asked:?}"));
+        Ok(())
+    }
+}
+
 struct Ran {
     code: u8,
     out: String,
@@ -81,9 +117,13 @@ struct Ran {
 }
 
 fn run(args: &[&str]) -> Ran {
+    ran::<Degrees>(args)
+}
+
+fn ran<E: Example>(args: &[&str]) -> Ran {
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let args = ["degrees"].iter().chain(args).map(OsString::from);
-    let code = cli::run::<Degrees>(args, &mut out, &mut err);
+    let args = [E::NAME].iter().chain(args).map(OsString::from);
+    let code = cli::run::<E>(args, &mut out, &mut err);
     Ran {
         code,
         out: String::from_utf8(out).unwrap(),
@@ -159,6 +199,14 @@ fn pictures_of_the_plan_are_written_where_asked_for() {
         let picture = std::fs::read_to_string(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert!(picture.starts_with(begin), "{picture}");
+        if option == "--dump-ptx" {
+            let shown = format!("// {}:{DEGREE_LINE}  *x = 7 % (*x + 1);\n", file!());
+            let mut code = picture
+                .split(&shown)
+                .skip(1)
+                .filter_map(|c| c.split("//").next());
+            assert!(code.any(|code| code.contains("rem.u32")), "{picture}");
+        }
         let ran = run(&[option, "/no/such/directory/plan"]);
         assert_eq!(ran.code, 1);
         assert!(
@@ -166,6 +214,33 @@ fn pictures_of_the_plan_are_written_where_asked_for() {
                 .starts_with("error: cannot write /no/such/directory/plan: ")
         );
     }
+}
+
+#[test]
+fn the_route_that_is_asked_for_is_that_of_runs() {
+    for (args, asked, runs) in [
+        (vec![], "Auto", "interpreted"),
+        (vec!["--route", "auto"], "Auto", "interpreted"),
+        (vec!["--route", "interpreter"], "Interpreter", "interpreted"),
+        (vec!["--route", "compiled"], "Compiled", "compiled"),
+    ] {
+        let ran = ran::<Routed>(&[&["--backend", "native", "--json"][..], &args].concat());
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        let time = ran.out.lines().find(|line| line.starts_with("  time "));
+        let time = time.expect("it is said");
+        assert!(time.ends_with(&format!(", {runs}")), "{args:?}: {time}");
+        let json = ran.out.lines().last().expect("it is the last line");
+        let json: serde_json::Value = serde_json::from_str(json).unwrap();
+        assert_eq!(json["asked"], asked);
+    }
+    let ran = ran::<Routed>(&["--route", "fastest"]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err
+            .contains("[possible values: interpreter, compiled, auto]"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

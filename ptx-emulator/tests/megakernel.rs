@@ -7,7 +7,7 @@ use std::sync::Arc;
 use vyre::Runtime;
 use vyre::prelude::*;
 use vyre_core::cpu::vir0::Vir0Executor;
-use vyre_core::dsl::columns::Column;
+use vyre_core::dsl::columns::{Column, Slice};
 use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::check;
@@ -15,7 +15,9 @@ use vyre_core::plan::footprint::Allocation;
 use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::{Backend, Executor, Opening};
 use vyre_core::run::outcome::Outcome;
-use vyre_core::vir0::module::{BufferId, ReductionId};
+use vyre_core::vir0::module::{Agreement, Buffer, BufferId, Program, ReductionId, Role};
+use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::verify::verify;
 use vyre_cuda::played::{Allocations, Launched, Played, Player, play};
 use vyre_cuda::{Cuda, Shape};
@@ -850,4 +852,190 @@ fn sessions_go_between_shapes() {
     check(&mut session, "interpreted");
     assert!(session.set_step_limit(None));
     check(&mut session, "compiled");
+}
+
+/// A pass of the test crate: its module there, and the scalars that its runs are given. One that the emulator does not
+/// get has a reason instead.
+type Row = (
+    &'static str,
+    Result<&'static [&'static [(&'static str, u64)]], &'static str>,
+);
+
+const HALF: u64 = 0.5f32.to_bits() as u64;
+
+/// Every pass of vyre-tests. What else they are given is small numbers, on a graph with a hub.
+const PASSES: &[Row] = &[
+    ("endless::later", Err("its second round has no end")),
+    ("endless::nests", Ok(&[&[("kind", 0)]])),
+    ("endless::pairs", Ok(&[&[("items", 70), ("others", 9)]])),
+    ("endless::rounds", Ok(&[&[("wanted", 5)]])),
+    ("endless::spin", Ok(&[&[("items", 70), ("turns", 0)]])),
+    ("endless::tokens", Ok(&[&[("tokens", 3), ("wanted", 4)]])),
+    ("endless::undecided", Ok(&[&[("items", 70), ("turns", 3)]])),
+    ("passes::bfs", Ok(&[&[("source", 3)]])),
+    ("passes::doubled", Ok(&[&[("n", 0)], &[("n", 70)]])),
+    ("passes::exact", Ok(&[&[("items", 70)]])),
+    (
+        "passes::faulty_loops",
+        Ok(&[&[("kind", 0)], &[("kind", 1)], &[("kind", 2)]]),
+    ),
+    ("passes::flat", Ok(&[&[]])),
+    (
+        "passes::in_parts",
+        Err("devices have no local fixpoints yet"),
+    ),
+    ("passes::mixed", Ok(&[&[("cells", 7), ("damp", HALF)]])),
+    ("passes::phases", Ok(&[&[]])),
+    ("passes::rowed", Ok(&[&[]])),
+    ("passes::shared_loops", Ok(&[&[]])),
+    ("passes::sssp", Ok(&[&[("source", 3)]])),
+    (
+        "passes::three_waves",
+        Ok(&[
+            &[("source", 3), ("too_far", UNSEEN as u64)],
+            &[("source", 3), ("too_far", 2)],
+        ]),
+    ),
+    ("passes::tight", Ok(&[&[("k", 5)]])),
+    ("passes::walks", Ok(&[&[]])),
+    (
+        "passes::work",
+        Ok(&[
+            &[("room", 9_000), ("steps", 0)],
+            &[("room", 5), ("steps", 1)],
+        ]),
+    ),
+    ("steps::labels", Ok(&[&[("items", 9)]])),
+    ("steps::search", Ok(&[&[("source", 3)]])),
+    ("steps::walks", Ok(&[&[]])),
+    ("steps::ways", Ok(&[&[("items", 40), ("rounds", 5)]])),
+];
+
+/// Small numbers of that type.
+fn small(scalar: Scalar, len: u64) -> Column {
+    let numbers = (0..len).map(|k| k * 7 % 11);
+    match scalar {
+        Scalar::Bool => Column::Bool(numbers.map(|x| x % 2 == 1).collect()),
+        Scalar::U8 => Column::U8(numbers.map(|x| x as u8).collect()),
+        Scalar::U32 => Column::U32(numbers.map(|x| x as u32).collect()),
+        Scalar::I32 => Column::I32(numbers.map(|x| x as i32 - 3).collect()),
+        Scalar::F32 => Column::F32(numbers.map(|x| x as f32 / 8.0).collect()),
+        Scalar::U64 => Column::U64(numbers.collect()),
+        Scalar::I64 => Column::I64(numbers.map(|x| x as i64 - 3).collect()),
+        Scalar::F64 => Column::F64(numbers.map(|x| x as f64 / 8.0).collect()),
+    }
+}
+
+/// Buffers of these roles with small numbers.
+fn filled(program: &Program, sizes: &Sizes, roles: &[Role]) -> Vec<(BufferId, Column)> {
+    let buffers = (0..).map(BufferId).zip(&program.buffers);
+    let wanted = buffers.filter(|(_, buffer)| roles.contains(&buffer.role));
+    let column = |buffer: &Buffer| {
+        let len = sizes.resolve(program, buffer.extent);
+        small(buffer.scalar, len.expect("its length is known"))
+    };
+    wanted.map(|(id, buffer)| (id, column(buffer))).collect()
+}
+
+fn slices(columns: &[(BufferId, Column)]) -> Vec<(BufferId, Slice<'_>)> {
+    let each = columns.iter();
+    each.map(|(id, column)| (*id, column.as_slice())).collect()
+}
+
+/// A node with many edges beside others with a few or none.
+fn with_a_hub() -> Csr {
+    let mut edges: Vec<(u32, u32)> = (0..60).map(|k| (k * 7 % 40, k * k % 37)).collect();
+    edges.extend((0..90).map(|k| (11, k * 3 % 40)));
+    Csr::from_edges(40, &edges).expect("it is a graph")
+}
+
+/// What a run leaves, to be compared with what it means.
+fn ran(executor: &mut dyn Executor, program: &Program, args: &Args<'_>) -> String {
+    match executor.run(args) {
+        Ok(mut outcome) => {
+            // How many rounds there are is the same only where that is proven.
+            if program.agreement != Agreement::Bits {
+                outcome.report.rounds.clear();
+            }
+            let Outcome {
+                outputs,
+                reductions,
+                lists,
+                report,
+                ..
+            } = outcome;
+            format!("{outputs:?} {reductions:?} {lists:?} {:?}", report.rounds)
+        }
+        Err(RunError::Trap(trap)) => {
+            let found = (trap.kind, trap.item, trap.index, trap.len, trap.site);
+            match program.agreement {
+                Agreement::Bits => format!("{found:?}"),
+                _ => "a trap".to_owned(),
+            }
+        }
+        Err(e) => panic!("{e}"),
+    }
+}
+
+/// Every wave of the test crate as compiled code, on one CTA or several of a multiprocessor as the pass's shape has it.
+#[test]
+fn every_pass_of_the_tests_does_what_it_means_compiled() {
+    let registered = vyre::passes();
+    let mut found: Vec<(&str, _)> = (registered.iter())
+        .filter_map(|pass| Some((pass.module().strip_prefix("vyre_tests::")?, pass)))
+        .collect();
+    found.sort_by_key(|&(module, _)| module);
+    let modules: Vec<&str> = found.iter().map(|&(module, _)| module).collect();
+    let rows: Vec<&str> = PASSES.iter().map(|&(module, _)| module).collect();
+    assert_eq!(modules, rows, "a pass has a row or a reason");
+    let graph = with_a_hub();
+    let mut waves = 0;
+    for ((module, pass), (_, given)) in found.into_iter().zip(PASSES) {
+        let Ok(runs) = given else {
+            continue;
+        };
+        let program = Arc::new(pass.plan().program());
+        waves += program.waves.len();
+        let graphs = program.topologies.iter().filter(|t| t.reverse_of.is_none());
+        let mut topology = TopologyArgs {
+            graphs: graphs.map(|_| &graph).collect(),
+            ..TopologyArgs::default()
+        };
+        let sizes = topology.sizes(&program);
+        let columns = filled(&program, &sizes, &[Role::Topology]);
+        topology.columns = slices(&columns);
+        let expected = Vir0Executor::new(Arc::clone(&program), &topology, Allocation::Separate);
+        let mut expected = expected.expect("it fits");
+        let opening = Opening {
+            program: Arc::clone(&program),
+            topology: &topology,
+            allocation: Allocation::Separate,
+            native: None,
+        };
+        let mut executor = played(1, 1, 3).open(opening).expect("it fits");
+        assert!(executor.compile().expect("a played device takes any text"));
+        for given in *runs {
+            let scalar = |name: &str| {
+                given
+                    .iter()
+                    .find(|(n, _)| *n == name)
+                    .map(|&(_, bits)| bits)
+            };
+            let scalars = program.scalars.iter();
+            let scalars = scalars.map(|s| scalar(&s.name).expect("its row has it"));
+            let sizes = Sizes {
+                scalars: scalars.collect(),
+                ..sizes.clone()
+            };
+            let inputs = filled(&program, &sizes, &[Role::Input, Role::InOut]);
+            let args = Args {
+                inputs: slices(&inputs),
+                scalars: sizes.scalars,
+            };
+            let meant = ran(&mut expected, &program, &args);
+            let found = ran(&mut *executor, &program, &args);
+            assert_eq!(found, meant, "{module} {given:?}");
+        }
+    }
+    println!("{waves} waves");
 }

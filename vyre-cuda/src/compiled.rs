@@ -19,6 +19,7 @@ use crate::image::{ITEMS_PER_LANE, ImageError, Layout, Room};
 use crate::module::{Figures, Module, room_of};
 use crate::ptx::bodies;
 use crate::ptx::narrow::rounds;
+use crate::ptx::sites;
 use crate::shape::{self, Shape};
 use crate::splice::{Changes, SpliceError, splice};
 use crate::tiers::{Modules, NotMade, Slot};
@@ -199,9 +200,23 @@ pub(crate) fn changes(program: &Program, layout: &Layout, clusters: bool) -> Cha
 /// The module of a pass for a large GPU of compute capability 9.0, as PTX; no GPU is needed for it. `degree`: edges of
 /// a node on average; `shape`: of its CTAs, if it is not to be what a session takes.
 ///
+/// It is what the driver gets, with comments besides: the user's lines, each before what it became. They have the text of
+/// the line where the file can be read, from the current folder or one around it.
+///
 /// # Errors
 /// The pass takes more shared memory than there is.
 pub fn pass_ptx(program: &Program, degree: f64, shape: Option<Shape>) -> Result<String, RunError> {
+    let (changes, clusters) = for_large_gpu(program, degree, shape)?;
+    let marked = marked(&changes, clusters).map_err(|e| RunError::Backend(e.to_string()))?;
+    Ok(sites::shown(&marked, program, sites::read))
+}
+
+/// What decides the text of that module.
+pub(crate) fn for_large_gpu(
+    program: &Program,
+    degree: f64,
+    shape: Option<Shape>,
+) -> Result<(Changes, bool), RunError> {
     let room = Room {
         shared_bytes: 227 * 1024 - OWN_SHARED_BYTES,
         clusters: true,
@@ -221,12 +236,16 @@ pub fn pass_ptx(program: &Program, degree: f64, shape: Option<Shape>) -> Result<
             Err(_) => {}
         }
     }
-    let changes = changes(program, &layout, room.clusters);
-    text(&changes, room.clusters).map_err(|e| RunError::Backend(e.to_string()))
+    Ok((changes(program, &layout, room.clusters), room.clusters))
 }
 
-/// The text of a pass's module.
+/// The text of a pass's module, as the driver gets it.
 pub(crate) fn text(changes: &Changes, clusters: bool) -> Result<String, SpliceError> {
+    marked(changes, clusters).map(|text| sites::without(&text))
+}
+
+/// The same with marks where words begin.
+fn marked(changes: &Changes, clusters: bool) -> Result<String, SpliceError> {
     match clusters {
         true => splice(&with_clusters(MEGAKERNEL_PTX), changes),
         false => splice(MEGAKERNEL_PTX, changes),

@@ -707,7 +707,7 @@ impl Driver for Fake {
         Ok(match attribute {
             CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES => 8 << 10,
             CU_FUNC_ATTRIBUTE_NUM_REGS => 64,
-            CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES => 0,
+            CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES => 24,
             other => violation(&format!("nobody asked for {other:?} before")),
         })
     }

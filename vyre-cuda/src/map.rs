@@ -4,7 +4,7 @@
 //! loads go to register rows without waiting, and no item is masked, as none can fault or leave.
 
 use crate::abi;
-use vyre_core::vir0::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
+use vyre_core::vir0::isa::{Effect, Faults, IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
 use vyre_core::vir0::meaning::value;
 use vyre_core::vir0::module::Kernel;
 
@@ -28,54 +28,26 @@ fn op(word: &Word) -> Option<Op> {
     Op::from_code(word.op)
 }
 
+/// Operations on 32-bit values for which the device's map loops have no handler (`VYRE_COMPUTES` in `kernels/interp.cuh`).
+const NOT_IN_MAPS: [Op; 8] = [
+    Op::ExpF32,
+    Op::LnF32,
+    Op::SinF32,
+    Op::CosF32,
+    Op::DivF32,
+    Op::RemF32,
+    Op::SqrtF32,
+    Op::RoundF32,
+];
+
 /// Operations on 32-bit values that the map loop has: what it makes depends on its operands alone and never faults.
 pub(crate) fn computes(op: Op) -> bool {
-    use Op::*;
-    matches!(
-        op,
-        Mov32
-            | Add32
-            | Sub32
-            | Mul32
-            | MinU32
-            | MinI32
-            | MaxU32
-            | MaxI32
-            | And32
-            | Or32
-            | Xor32
-            | Shl32
-            | ShrU32
-            | ShrI32
-            | Rotl32
-            | Popc32
-            | Clz32
-            | Ctz32
-            | AddF32
-            | SubF32
-            | MulF32
-            | MinF32
-            | MaxF32
-            | FloorF32
-            | CeilF32
-            | TruncF32
-            | Eq32
-            | Ne32
-            | LtU32
-            | LeU32
-            | LtI32
-            | LeI32
-            | EqF32
-            | NeF32
-            | LtF32
-            | LeF32
-            | F32FromU32
-            | F32FromI32
-            | U32FromF32
-            | I32FromF32
-            | Sel32
-            | FmaF32
-    )
+    let row = op.row();
+    let alone = row.effect == Effect::No && row.faults == Faults::No;
+    let is_short = |slot| matches!(slot, Slot::N | Slot::W);
+    let is_word = row.d == Slot::W && is_short(row.a) && is_short(row.b);
+    let of_operands = matches!(row.imm, Imm::Literal | Imm::Third);
+    alone && is_word && of_operands && !NOT_IN_MAPS.contains(&op)
 }
 
 /// A word whose rows are values that are made once: which it makes, and which its operands a, b and c are.

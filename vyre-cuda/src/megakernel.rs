@@ -354,10 +354,9 @@ impl Executor for Megakernel {
         if self.take_items(hint.device.items_per_lane).is_err() {
             notes.push("another number of items a lane wanted, which cannot be had".into());
         }
-        self.launcher.pass.take_route(hint.route);
+        (self.launcher.pass).take_route(hint.route, hint.device.heat_words);
         let (code, why) = self.launcher.pass.explain(hint.route);
-        notes.extend(why.map(|why| format!("compiled code wanted: {why}").into()));
-        notes.extend(self.launcher.pass.general().map(Cow::from));
+        notes.extend(why);
         self.launcher.pass.time_waves = hint.time_waves;
         self.settings.pack_up_to_bytes = hint.pack_up_to_bytes;
         self.settings.packs_lists = hint.device.packs_lists;

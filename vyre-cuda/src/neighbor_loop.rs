@@ -10,6 +10,7 @@
 //! so that the trap is the one that the plain loop raises.
 
 use crate::abi;
+use vyre_core::vir0::find::takes_in;
 use vyre_core::vir0::flow::{self, BlockKind, Rows, defs, effect, live_in, op, uses};
 use vyre_core::vir0::isa::{Effect, IMM, Imm, Kind, MAX_ROWS, Op, Slot, UNIFORM_BASE, Word};
 use vyre_core::vir0::module::{Agreement, Domain, Kernel, Program};
@@ -169,22 +170,10 @@ fn raw(low: u32, high: u32) -> Word {
     Word::from_bytes(bytes)
 }
 
-/// Whether values may be taken in by this operation in any order.
+/// Whether lifted loops take values in by this operation, which may be in any order. The device has no such loop of
+/// products.
 pub(crate) fn merges(op: Op) -> bool {
-    matches!(
-        op,
-        Op::Add32
-            | Op::MinU32
-            | Op::MinI32
-            | Op::MaxU32
-            | Op::MaxI32
-            | Op::And32
-            | Op::Or32
-            | Op::Xor32
-            | Op::AddF32
-            | Op::MinF32
-            | Op::MaxF32
-    )
+    op.row().d == Slot::W && op != Op::Mul32 && takes_in(op)
 }
 
 /// Whether the device has a loop of its own that loads an element for each neighbour and takes it in by this operation.

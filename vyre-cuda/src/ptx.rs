@@ -31,6 +31,7 @@ pub(crate) mod lifted;
 pub(crate) mod narrow;
 mod ops;
 mod shared;
+pub(crate) mod sites;
 #[cfg(test)]
 mod tests;
 pub(crate) mod thread;
@@ -40,6 +41,7 @@ use crate::image::Layout;
 use crate::shape::Shape;
 use crate::splice::SHIPPED;
 use body::{Body, Items};
+pub(crate) use ops::looks;
 use std::fmt::Write;
 use std::mem::offset_of;
 use vyre_core::vir0::module::{Program, Wave};

@@ -1,15 +1,19 @@
 //! Modules of passes: compiled one after another on a thread in the background, and kept as long as somebody uses them.
 //!
 //! A session asks for a module before a run and goes on without it. What decides a module's text is its key, so sessions
-//! and clones of a runtime share it. The thread ends when nothing waits, and skips what no session waits for any more;
-//! a module that no session took is freed as it is made.
+//! and clones of a runtime share it. Of those that wait, the thread takes the one that a call waits for first, then the
+//! hottest: whose runs have executed the most words (contract C8 of launches decides what is worth it at all, by the same
+//! count). It ends when nothing waits, and skips what no session waits for any more; a module that no session took is
+//! freed as it is made.
 //!
 //! The driver's compiler cannot be interrupted, and the driver's own end takes away what it works on: six of 25 processes
 //! that ended meanwhile crashed. So the driver has no end of its own in a process that ends while a module is compiled
 //! ([`END`]).
 
-use std::collections::{HashMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, OnceLock, PoisonError, Weak};
 use std::thread;
 use thiserror::Error;
@@ -42,7 +46,8 @@ pub(crate) struct Modules<K, M> {
 #[derive(Debug)]
 struct State<K, M> {
     slots: HashMap<Arc<K>, Weak<Slot<K, M>>>,
-    waiting: VecDeque<Weak<Slot<K, M>>>,
+    /// As they were asked for.
+    waiting: Vec<Weak<Slot<K, M>>>,
     /// A thread works off what waits.
     at_work: bool,
 }
@@ -52,6 +57,10 @@ struct State<K, M> {
 pub(crate) struct Slot<K, M> {
     key: Arc<K>,
     outcome: Arc<Outcome<M>>,
+    /// Words that runs have executed which would be its own.
+    heat: AtomicU64,
+    /// A call waits for it.
+    awaited: AtomicBool,
 }
 
 /// What became of a module. The compiler's thread holds it while it tells.
@@ -68,7 +77,7 @@ impl<K, M> Default for Modules<K, M> {
         Modules {
             state: Arc::new(Mutex::new(State {
                 slots: HashMap::new(),
-                waiting: VecDeque::new(),
+                waiting: Vec::new(),
                 at_work: false,
             })),
         }
@@ -109,9 +118,12 @@ impl<K: Hash + Eq + Send + Sync + 'static, M: Send + Sync + 'static> Modules<K, 
         }
         state.slots.retain(|_, slot| slot.strong_count() > 0);
         let slot = Arc::new(Slot::new(key));
+        if let Some(before) = before {
+            slot.warm(before.heat.load(Relaxed));
+        }
         let (key, place) = (Arc::clone(&slot.key), Arc::downgrade(&slot));
         state.slots.insert(key, Weak::clone(&place));
-        state.waiting.push_back(place);
+        state.waiting.push(place);
         if !std::mem::replace(&mut state.at_work, true) {
             let modules = Arc::clone(&self.state);
             let thread = thread::Builder::new().name("vyre compiler".to_owned());
@@ -141,7 +153,14 @@ impl<K, M> Slot<K, M> {
                 done: Mutex::new(false),
                 told: Condvar::new(),
             }),
+            heat: AtomicU64::new(0),
+            awaited: AtomicBool::new(false),
         }
+    }
+
+    /// A session's runs have executed so many words without it. The hottest one counts.
+    pub(crate) fn warm(&self, words: u64) {
+        self.heat.fetch_max(words, Relaxed);
     }
 
     /// What decides the module's text.
@@ -156,6 +175,7 @@ impl<K, M> Slot<K, M> {
 
     /// Waits until it is known.
     pub(crate) fn wait(&self) -> &Result<M, NotMade> {
+        self.awaited.store(true, Relaxed);
         let outcome = &*self.outcome;
         let done = outcome.told.wait_while(lock(&outcome.done), |done| !*done);
         drop(done.unwrap_or_else(PoisonError::into_inner));
@@ -172,12 +192,26 @@ impl<M> Outcome<M> {
     }
 }
 
+impl<K, M> State<K, M> {
+    /// Takes what a call waits for, or the hottest of what waits; of several the one that was asked for first.
+    fn take_hottest(&mut self) -> Option<Weak<Slot<K, M>>> {
+        // What nobody waits for any more comes last.
+        let urgency = |slot: &Weak<Slot<K, M>>| {
+            let slot = slot.upgrade()?;
+            Some((slot.awaited.load(Relaxed), slot.heat.load(Relaxed)))
+        };
+        let waiting = self.waiting.iter().map(urgency).enumerate();
+        let (at, _) = waiting.min_by_key(|&(_, urgency)| Reverse(urgency))?;
+        Some(self.waiting.remove(at))
+    }
+}
+
 /// Compiles what waits, until nothing does.
 fn work<K, M>(modules: &Mutex<State<K, M>>, compile: impl Fn(&K) -> Result<M, NotMade>) {
     loop {
         let next = {
             let mut state = lock(modules);
-            let next = state.waiting.pop_front();
+            let next = state.take_hottest();
             state.at_work = next.is_some();
             next
         };
@@ -382,6 +416,46 @@ mod tests {
             began.recv().is_err(),
             "the thread has ended, with what it had"
         );
+    }
+
+    #[test]
+    fn the_hottest_module_that_waits_is_compiled_first() {
+        let modules = Texts::default();
+        let (go_on, may_go_on) = mpsc::channel();
+        let may_go_on = Mutex::new(may_go_on);
+        let (begins, began) = mpsc::channel();
+        let _first = modules.ask(1, move |key| {
+            begins.send(*key).expect("the test listens");
+            lock(&may_go_on).recv().expect("the test says so");
+            Ok(format!("module {key}"))
+        });
+        assert_eq!(began.recv(), Ok(1));
+        let ask = |key, words| {
+            let slot = modules.ask(key, |_| unreachable!("the first asked has the thread"));
+            slot.warm(words);
+            slot
+        };
+        let slots = [(2, 5), (3, 50), (4, 50), (5, 1), (6, 0), (7, 7)];
+        let slots = slots.map(|(key, words)| ask(key, words));
+        // It went on running meanwhile; a session that ran less says nothing new.
+        slots[3].warm(70);
+        ask(5, 2);
+        // Somebody waits for this one.
+        slots[4].awaited.store(true, Relaxed);
+        // One that nobody wants any more is left out, however hot it was.
+        drop(ask(8, 1_000));
+        let mut order = Vec::new();
+        for _ in &slots {
+            go_on.send(()).expect("the compiler waits");
+            order.push(began.recv().expect("it goes on"));
+        }
+        assert_eq!(order, [6, 5, 3, 4, 7, 2]);
+        go_on.send(()).expect("the compiler waits");
+        assert_eq!(*slots[0].wait(), Ok("module 2".to_owned()));
+        // What is made anew is as hot as what it takes the place of.
+        assert!(began.recv().is_err(), "the thread has ended");
+        let anew = modules.ask_anew(&slots[3], |_| Ok(String::new()));
+        assert_eq!(anew.heat.load(Relaxed), 70);
     }
 
     unsafe extern "C" {

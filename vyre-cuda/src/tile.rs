@@ -10,6 +10,7 @@
 //! [`Tile::origins`] names the word of the program behind each word, for traps.
 
 use crate::abi;
+use crate::ptx::looks;
 use vyre_core::vir0::flow::{
     self, Block, BlockKind, Rows, defs, live_in, op, rows_of, uses, writes,
 };
@@ -252,10 +253,7 @@ impl Maker {
     fn know(&mut self) {
         for pc in 0..self.words.len() {
             let Some(word) = self.words[pc] else { continue };
-            let looks = matches!(
-                op(&word),
-                Op::AtomMinU32 | Op::AtomMaxU32 | Op::AtomOr32 | Op::AtomOr64
-            );
+            let looks = looks(op(&word));
             let known =
                 (self.loads.iter()).any(|(_, l)| (l.resource(), l.a) == (word.resource(), word.a));
             if looks && known && self.is_own(pc, word.a) {
@@ -429,7 +427,17 @@ impl Maker {
 mod tests {
     use super::*;
     use crate::neighbor_loop::words::word;
+    use vyre_core::vir0::isa::Effect;
     use vyre_core::vir0::module::ItemRows;
+
+    /// The device has words for these alone: those of 32 and 64 bits which few items change.
+    #[test]
+    fn the_updates_that_look_first_are_those_of_tiles() {
+        let all = Op::ALL.iter().copied().filter(|&op| looks(op));
+        let of_tiles = [Op::AtomMinU32, Op::AtomMaxU32, Op::AtomOr32, Op::AtomOr64];
+        assert!(all.eq(of_tiles));
+        assert!(of_tiles.iter().all(|op| op.row().effect == Effect::Update));
+    }
 
     fn tile(code: &[Word], rows: u8, item: ItemRows) -> Option<Tile> {
         let kernel = Kernel {

@@ -96,6 +96,15 @@ impl Spare {
         kept.session.downcast().ok().map(|session| *session)
     }
 
+    /// What is said of a session of the kernel, the last that came back.
+    pub(crate) fn told<S: Any>(&self, of: impl FnOnce(&S) -> String) -> Option<String> {
+        let kernels = self.kernels();
+        let mut sessions = kernels.iter().rev();
+        sessions
+            .find_map(|kept| kept.session.downcast_ref())
+            .map(of)
+    }
+
     /// Keeps a session of a kernel, and what it holds in bytes, and gives up those that wait longest where there are
     /// too many, or with too much memory. `memory_bytes`: all of the device's.
     pub(crate) fn keep<S: Any + Send>(

@@ -354,6 +354,7 @@ impl Decider {
                 pull_from: self.thresholds.pull_from,
                 second_inputs: situation.second_inputs,
                 packs_lists: situation.rooms.packs_lists,
+                heat_words: self.heat.words(program),
             },
             time_waves: self.time_waves,
         };
@@ -470,6 +471,11 @@ impl Decider {
         self.workers = before.workers;
         self.route = before.route;
         self.time_waves = before.time_waves;
+    }
+
+    /// What ran the last launch.
+    pub(crate) fn code(&self) -> Option<&str> {
+        self.decisions.back().map(|last| &*last.followed.code)
     }
 
     /// Whether runs are being compared with each other, or timed in parts: then they say nothing about the side.
@@ -789,17 +795,27 @@ impl fmt::Display for Decision {
         for note in &self.followed.notes {
             write!(f, "; {note}")?;
         }
-        write!(f, "\n  happened  ")?;
-        let Some(outcome) = &self.outcome else {
-            return write!(f, "no result");
-        };
+        happened(f, self.outcome.as_ref())
+    }
+}
+
+/// The last lines of a decision.
+fn happened(f: &mut fmt::Formatter<'_>, outcome: Option<&Happened>) -> fmt::Result {
+    match outcome {
+        Some(outcome) => write!(f, "\n  happened  {outcome}"),
+        None => write!(f, "\n  happened  no result"),
+    }
+}
+
+impl fmt::Display for Happened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "{} rounds, {:.3} ms",
-            outcome.rounds,
-            outcome.wall_ns as f64 / 1e6
+            self.rounds,
+            self.wall_ns as f64 / 1e6
         )?;
-        if let Some(a) = outcome.activity.filter(|a| a.sweeps > 0) {
+        if let Some(a) = self.activity.filter(|a| a.sweeps > 0) {
             let mean = a.items / a.sweeps;
             write!(
                 f,
@@ -824,13 +840,13 @@ impl fmt::Display for Decision {
                 )?;
             }
         }
-        if let Some(shared) = outcome.activity.map(|a| a.shared).filter(|&n| n > 0) {
+        if let Some(shared) = self.activity.map(|a| a.shared).filter(|&n| n > 0) {
             write!(f, ", {shared} sweeps by all threads")?;
         }
-        if let Some(fused) = outcome.activity.map(|a| a.fused).filter(|&n| n > 0) {
+        if let Some(fused) = self.activity.map(|a| a.fused).filter(|&n| n > 0) {
             write!(f, ", {fused} sweeps of several waves")?;
         }
-        let read = &outcome.readback;
+        let read = &self.readback;
         write!(
             f,
             ", read {} small results packed in {} bytes and {} large ones of {} bytes",
@@ -839,7 +855,7 @@ impl fmt::Display for Decision {
         if read.copied_bytes > 0 {
             write!(f, ", copied {} bytes", read.copied_bytes)?;
         }
-        let mut waves: Vec<_> = outcome.waves.iter().collect();
+        let mut waves: Vec<_> = self.waves.iter().collect();
         waves.sort_by_key(|(_, time)| std::cmp::Reverse(time.ns));
         for (i, (name, time)) in waves.into_iter().enumerate() {
             let before = if i == 0 { "\n  waves     " } else { ", " };
@@ -852,6 +868,102 @@ impl fmt::Display for Decision {
             )?;
         }
         Ok(())
+    }
+}
+
+/// What was decided for queries on many topologies that ran together, and what came of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared {
+    /// Counts these, from 1.
+    number: u64,
+    queries: usize,
+    route: Route,
+    followed: Followed,
+    outcome: Option<Happened>,
+}
+
+/// The last of these.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AllShared {
+    last: VecDeque<Shared>,
+    count: u64,
+}
+
+impl AllShared {
+    /// These queries are about to run.
+    pub(crate) fn begin(&mut self, queries: usize, route: Route, followed: Followed) {
+        self.count += 1;
+        if self.last.len() == REMEMBERED {
+            self.last.pop_front();
+        }
+        // Of most there are few.
+        self.last.reserve_exact(1);
+        self.last.push_back(Shared {
+            number: self.count,
+            queries,
+            route,
+            followed,
+            outcome: None,
+        });
+    }
+
+    /// They have, and left these reports; it took so long together.
+    pub(crate) fn ended<'r>(
+        &mut self,
+        program: &Program,
+        reports: impl Iterator<Item = &'r Report>,
+        took: Duration,
+    ) {
+        let mut sum = Happened {
+            wall_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
+            ..Happened::of(program, &Report::default())
+        };
+        let ran = reports.map(|report| sum.add(program, report)).count();
+        if let Some(last) = self.last.back_mut() {
+            last.outcome = (ran > 0).then_some(sum);
+        }
+    }
+
+    /// What ran the last of them.
+    pub(crate) fn code(&self) -> Option<&str> {
+        self.last.back().map(|shared| &*shared.followed.code)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Shared> {
+        self.last.iter()
+    }
+}
+
+impl fmt::Display for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let route = match self.route {
+            Route::Interpreter => "interpreter",
+            Route::Jit => "jit",
+        };
+        let s = if self.queries == 1 { "y" } else { "ies" };
+        let Followed { workers, code, .. } = &self.followed;
+        write!(
+            f,
+            "launches {} of {} quer{s}: {route}",
+            self.number, self.queries
+        )?;
+        write!(f, "\n  followed  {workers} workers, {code}")?;
+        for note in &self.followed.notes {
+            write!(f, "; {note}")?;
+        }
+        happened(f, self.outcome.as_ref())
+    }
+}
+
+/// Decisions, one after the other, and what follows them.
+pub(crate) struct Explanation<T>(pub(crate) Vec<T>, pub(crate) String);
+
+impl<T: fmt::Display> fmt::Display for Explanation<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for decision in &self.0 {
+            writeln!(f, "{decision}")?;
+        }
+        f.write_str(&self.1)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Two passes over one topology, run as one.
 
 use crate::costs::{Did, Subject};
-use crate::decide::{Decider, Happened, Situation};
+use crate::decide::{Decider, Explanation, Happened, Situation};
 use crate::error::Error;
 use crate::memory::{Memory, legal};
 use crate::plans::{PlanOf, Planned};
@@ -429,6 +429,20 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         self.sides.set_changes(on);
     }
 
+    /// The last decisions where the session is, as of [`Session::explain`](crate::Session::explain): those of both passes
+    /// as one, or of each pass behind its name where they run one after the other.
+    pub fn explain(&self) -> impl fmt::Display + '_ {
+        let (mut each, code) = match &self.here {
+            Pair::Together(both) => (vec![Told(None, both)], both.decider.code()),
+            Pair::InTurn(both) => {
+                let told = both.iter().map(|one| Told(Some(&*one.program.name), one));
+                (told.collect(), both[1].decider.code())
+            }
+        };
+        each.retain(|told| !told.1.decider.decisions.is_empty());
+        Explanation(each, self.sides.bottom(&self.whole.program, code, false))
+    }
+
     /// What was uploaded, allocated, waited for, read back and launched since the session was made, for both passes;
     /// `None` where the backend does not count.
     pub fn counters(&self) -> Option<Counters> {
@@ -532,6 +546,24 @@ impl<A: Pass, B: Pass> Goes for FusedSession<A, B> {
         let before = std::mem::replace(&mut self.here, there);
         self.sides.leave(before, to);
         true
+    }
+}
+
+/// The decisions for one program, behind its name if there is another one beside it.
+struct Told<'s>(Option<&'s str>, &'s One);
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut before = "";
+        if let Some(name) = self.0 {
+            write!(f, "pass {name}")?;
+            before = "\n";
+        }
+        for decision in &self.1.decider.decisions {
+            write!(f, "{before}{decision}")?;
+            before = "\n";
+        }
+        Ok(())
     }
 }
 

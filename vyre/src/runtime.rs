@@ -4,6 +4,7 @@ use crate::budget::{Budget, Lease, Spare};
 use crate::costs::Costs;
 use crate::error::Error;
 use crate::plans::{Planning, Plans};
+use crate::session::Session;
 use crate::tier::RoutePolicy;
 #[cfg(feature = "cuda")]
 use std::any::Any;
@@ -16,6 +17,7 @@ use vyre_core::dsl::error::RunError;
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::backend::{Backend, CodeRoom, Executor, Many, Opening};
 use vyre_core::run::clock::Clock;
+use vyre_core::run::pass::Pass;
 use vyre_core::run::stop::{All, Canceller};
 #[cfg(feature = "cuda")]
 use vyre_cuda::Cuda;
@@ -436,6 +438,14 @@ impl Runtime {
     pub fn memory(&self) -> Option<(u64, u64)> {
         let budget = self.budget.as_ref()?;
         Some(budget.bytes())
+    }
+
+    /// What was decided for the last calls of a `#[kernel]` on this runtime and its clones, as of
+    /// [`Session::explain`](crate::Session::explain): `runtime.explain_kernel::<hash::Pass>()`. It is known of the session
+    /// that the last call left for the next one; `None` where there is none, as on a CPU.
+    pub fn explain_kernel<P: Pass>(&self) -> Option<String> {
+        let told = |session: &Session<P>| session.explain().to_string();
+        self.spare.told(told)
     }
 
     /// No memory yet, to grow within what sessions share.

@@ -1,6 +1,6 @@
 //! The [`Session`]: a pass bound to a runtime and a topology, with its memory allocated.
 
-use crate::decide::{Decider, Decision, Happened, Situation, Tuned, Tuner};
+use crate::decide::{Decider, Decision, Explanation, Happened, Situation, Tuned, Tuner};
 use crate::device_ptr::{DevicePtr, DevicePtrError};
 use crate::error::Error;
 use crate::memory::Memory;
@@ -10,8 +10,7 @@ use crate::runtime::Runtime;
 use crate::sides::{Goes, Parked, Sides, plan};
 use crate::stop::Stops;
 use crate::tier::RoutePolicy;
-use std::collections::VecDeque;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -20,7 +19,6 @@ use std::time::Duration;
 use vyre_core::dsl::columns::SliceMut;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::session::{Counters, Profile, Readback};
-use vyre_core::plan::show::{loops_text, results_text};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::Args;
 use vyre_core::run::backend::{Executor, Opening, Progress, Resident};
@@ -553,33 +551,9 @@ impl<P: Pass> Session<P> {
     /// asked for it, with the loops in bodies, as `PLAN` shows them, with the results that are not proven to be the same
     /// in every run, and with what runs take on each of several sides ([`sides`](Session::sides)).
     pub fn explain(&self) -> impl fmt::Display + '_ {
-        let mut bottom = self.loops();
-        let runtime = self.sides.runtime();
-        if !self.decider.decisions.is_empty() {
-            bottom += &results_text(&self.program, self.sides.are_one());
-        }
-        if let (Some(why), false) = (runtime.why(), self.decider.decisions.is_empty()) {
-            let _infallible = writeln!(bottom, "backend   {}: {why}", self.backend());
-        }
-        bottom += &(self.sides).explain(&self.program, self.decider.is_measuring());
-        Explanation(&self.decider.decisions, bottom)
-    }
-
-    /// The loops in bodies, and who takes their turns in the last launch.
-    fn loops(&self) -> String {
-        let mut text = loops_text(&self.program);
-        let last = self.decider.decisions.back();
-        if let (Some(last), false) = (last, text.is_empty()) {
-            text += match last.followed.code.starts_with("compiled") {
-                true => {
-                    "  long ones whose turns can go in any order may be shared out among the lanes of a warp\n"
-                }
-                false => {
-                    "  each runs in its own lane: only compiled code on a GPU shares loops out\n"
-                }
-            };
-        }
-        text
+        let (code, measuring) = (self.decider.code(), self.decider.is_measuring());
+        let bottom = self.sides.bottom(&self.program, code, measuring);
+        Explanation(self.decider.decisions.iter().collect(), bottom)
     }
 
     /// What this session decides by, from now on, on all sides.
@@ -791,17 +765,6 @@ fn resident(program: &Program, field: &str) -> Option<(Resident, Scalar)> {
         _ => return None,
     };
     Some((what, Scalar::U32))
-}
-
-struct Explanation<'s>(&'s VecDeque<Decision>, String);
-
-impl fmt::Display for Explanation<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for decision in self.0 {
-            writeln!(f, "{decision}")?;
-        }
-        f.write_str(&self.1)
-    }
 }
 
 impl<P: Pass> fmt::Debug for Session<P> {

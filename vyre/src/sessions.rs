@@ -1,6 +1,7 @@
 //! [`Sessions`]: a pass bound to many topologies, whose queries share launches.
 
 use crate::costs::{Did, Subject};
+use crate::decide::{AllShared, Explanation};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::plans::{Interpreted, PlanOf};
@@ -10,6 +11,7 @@ use crate::sides::{Goes, Has, Of, Side, Sides, leave_as_much, lent, longest, ope
 use crate::stop::Stops;
 use crate::tier::{Measured, RoutePolicy};
 use std::any::TypeId;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,6 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::cache::PlanKind;
+use vyre_core::plan::heat::Heat;
 use vyre_core::plan::launch::{Request, Route, recommend};
 use vyre_core::plan::session::Counters;
 use vyre_core::run::args::{Lent, TopologyArgs};
@@ -38,6 +41,8 @@ pub struct Sessions<P> {
     sides: Sides<Resident>,
     line: Line,
     stops: Stops,
+    /// What ran the last queries.
+    decided: AllShared,
     pass: PhantomData<fn() -> P>,
 }
 
@@ -47,6 +52,7 @@ pub(crate) struct Resident {
     /// Of the pass, by all sessions.
     interpreted: Interpreted,
     program: Arc<Program>,
+    heat: Heat,
     /// By topology.
     memories: Vec<Memory>,
 }
@@ -109,6 +115,7 @@ impl Plan {
             many: runtime.open_many(collected(openings)?)?,
             interpreted: runtime.plans().interpreted(TypeId::of::<P>()),
             program: self.whole,
+            heat: Heat::default(),
             memories: self.memories,
         })
     }
@@ -134,8 +141,13 @@ impl Resident {
         Ok(())
     }
 
-    /// The route of a batch whose topologies have `nodes` in all, each counted as often as it is queried.
-    fn route(&self, runtime: &Runtime, nodes: u64) -> Result<Route, Error> {
+    /// The route of a batch whose topologies have `nodes` in all, each counted as often as it is queried; and why it is
+    /// not the one that was planned.
+    fn route(
+        &self,
+        runtime: &Runtime,
+        nodes: u64,
+    ) -> Result<(Route, Option<Cow<'static, str>>), Error> {
         let policy = &runtime.thresholds().launch;
         let request = Request {
             queue_len: nodes,
@@ -145,14 +157,14 @@ impl Resident {
         let planned = planned.map_err(|e| RunError::Backend(e.to_string()))?;
         let unmeasured = Measured::default();
         let so_far = (self.interpreted.ns(), runtime.thresholds());
-        Ok(runtime.route().choose(planned.route, so_far, &unmeasured).0)
+        Ok(runtime.route().choose(planned.route, so_far, &unmeasured))
     }
 
     /// Runs of each topology as many queries as it has room for, which are the first of the batch then, and says how
     /// long that took. Those whose topology has none are wrong.
     fn run_some(
         &mut self,
-        runtime: &Runtime,
+        (runtime, decided): (&Runtime, &mut AllShared),
         batch: &mut [Query],
         mut rooms: Vec<Result<usize, RunError>>,
     ) -> Result<(Vec<Result<Outcome, RunError>>, Duration), Error> {
@@ -181,13 +193,19 @@ impl Resident {
         let room = self.memories.iter().map(Memory::batch_bytes).sum();
         let nodes = batch[..now].iter();
         let nodes = nodes.map(|q| self.memories[q.topology].sizes.nodes);
-        self.many.take_route(self.route(runtime, nodes.sum())?);
-        if runtime.route() == RoutePolicy::Compiled {
-            self.many.compile()?;
+        let (route, why) = self.route(runtime, nodes.sum())?;
+        let heat_words = self.heat.words(&self.program);
+        let mut followed = self.many.take_route(route, heat_words);
+        if runtime.route() == RoutePolicy::Compiled && self.many.compile()? {
+            followed = self.many.take_route(route, heat_words);
         }
+        followed.notes.extend(why);
+        decided.begin(now, route, followed);
         let before = runtime.now();
         let mut outcomes = self.many.run_batch(&queries, room);
         let took = runtime.since(before);
+        let reports = outcomes.iter().flatten().map(|outcome| &outcome.report);
+        decided.ended(&self.program, reports, took);
         if outcomes.is_empty() {
             let none = "the backend took no query of the batch";
             outcomes.push(Err(RunError::Backend(none.to_owned())));
@@ -235,6 +253,7 @@ impl<P: Pass> Sessions<P> {
             sides,
             stops: Stops::new(runtime.all(), runtime.time_limit()),
             line: Line::default(),
+            decided: AllShared::default(),
             pass: PhantomData,
         };
         sessions.here.many.set_stop(&sessions.stops.stop);
@@ -340,7 +359,9 @@ impl<P: Pass> Sessions<P> {
             let rooms = here.memories.iter().map(Memory::room_for_results);
             let outcomes = match collected(rooms) {
                 Ok(rooms) => {
-                    let (outcomes, this_took) = here.run_some(runtime, &mut batch, rooms)?;
+                    let decided = &mut self.decided;
+                    let (outcomes, this_took) =
+                        here.run_some((runtime, decided), &mut batch, rooms)?;
                     took += this_took;
                     outcomes
                 }
@@ -353,6 +374,9 @@ impl<P: Pass> Sessions<P> {
                     outcome.report.backend = runtime.backend();
                     let memory = &mut here.memories[query.topology];
                     memory.keep_result(&here.program, outcome);
+                    let (rounds, items) = (&outcome.report.rounds, outcome.report.activity);
+                    let items = items.map_or(0, |a| a.items);
+                    here.heat.add(&here.program, &memory.sizes, rounds, items);
                     did = did.plus(Did::of(&here.program, &memory.sizes, &outcome.report));
                     done += 1;
                 }
@@ -404,6 +428,15 @@ impl<P: Pass> Sessions<P> {
     pub fn set_step_limit(&mut self, steps: Option<u64>) -> bool {
         self.stops.steps = steps;
         self.here.many.set_step_limit(steps)
+    }
+
+    /// What ran the last batches: for queries that ran together, how many they were, the code that ran them, with what
+    /// the compiler said of it or why it was not compiled, and what came of them. Behind that is what
+    /// [`Session::explain`](crate::Session::explain) ends with.
+    pub fn explain(&self) -> impl fmt::Display + '_ {
+        let (program, code) = (&*self.here.program, self.decided.code());
+        let bottom = self.sides.bottom(program, code, false);
+        Explanation(self.decided.iter().collect(), bottom)
     }
 
     /// What was uploaded, allocated, waited for, read back and launched since these sessions were made; `None` where

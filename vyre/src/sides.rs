@@ -21,6 +21,7 @@ use std::time::Duration;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::cache::PlanKind;
 use vyre_core::plan::session::Counters;
+use vyre_core::plan::show::{loops_text, results_text};
 use vyre_core::plan::side::{self, Offer, Policy, Why, Work};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::TopologyArgs;
@@ -584,9 +585,32 @@ impl<K: Has> Sides<K> {
         self.all.len() == 1
     }
 
-    /// What [`Session::explain`](crate::Session::explain) says of them; nothing where there is one. `measuring`: runs
-    /// are timed for something else.
-    pub(crate) fn explain(&self, program: &Program, measuring: bool) -> String {
+    /// What explanations end with: the loops in bodies, and who takes their turns in the last launch, the results that may
+    /// differ from run to run, why runs are here, and the sides. `code`: what ran the last launch, if there was one.
+    pub(crate) fn bottom(&self, program: &Program, code: Option<&str>, measuring: bool) -> String {
+        let mut text = loops_text(program);
+        if let (Some(code), false) = (code, text.is_empty()) {
+            text += match code.starts_with("compiled") {
+                true => {
+                    "  long ones whose turns can go in any order may be shared out among the lanes of a warp\n"
+                }
+                false => {
+                    "  each runs in its own lane: only compiled code on a GPU shares loops out\n"
+                }
+            };
+        }
+        if code.is_some() {
+            text += &results_text(program, self.are_one());
+            let runtime = self.runtime();
+            if let Some(why) = runtime.why() {
+                let _infallible = writeln!(text, "backend   {}: {why}", runtime.backend());
+            }
+        }
+        text + &self.explain(program, measuring)
+    }
+
+    /// Those themselves; nothing where there is one. `measuring`: runs are timed for something else.
+    fn explain(&self, program: &Program, measuring: bool) -> String {
         let mut text = String::new();
         if self.all.len() == 1 {
             return text;

@@ -8,6 +8,8 @@ pub(super) mod gpu;
 mod ours;
 mod programs;
 
+pub(crate) use ours::hash;
+
 use crate::workloads::{Values, Workload};
 use thiserror::Error;
 use vyre::Csr;

@@ -124,7 +124,7 @@ const UNREACHED: u32 = u32::MAX;
     unreachable_pub,
     reason = "a kernel and its generated module"
 )]
-fn hash(i: Index, seed: u32, out: &mut u32) {
+pub(crate) fn hash(i: Index, seed: u32, out: &mut u32) {
     let mut h = i ^ seed;
     for step in 0..32 {
         h = (h ^ h >> 15)
@@ -461,5 +461,41 @@ impl Prepared for Saxpy<'_> {
         let report = saxpy::run(&self.runtime, FACTOR, self.x, &mut self.y);
         let report = report.map_err(|e| e.to_string())?;
         Ok(measured(Values::F32(std::mem::take(&mut self.y)), &report))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words of what `explain()` says of compiled code, without the figures that are the driver's.
+    fn told(text: &str) -> Vec<&str> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let is_drivers = |at: usize| match words[at + 1..] {
+            ["s," | "registers," | "bytes", ..] => true,
+            ["of", what, ..] => what == "shared",
+            _ => false,
+        };
+        let ours = (0..words.len()).filter(|&at| !is_drivers(at));
+        ours.map(|at| words[at]).collect()
+    }
+
+    #[test]
+    fn the_page_about_sessions_shows_what_is_said_of_the_hash_loop() {
+        let runtime = vyre_tests::fake().with_route(RoutePolicy::Compiled);
+        hash::run(&runtime, SEED, &mut vec![0; 1 << 20]).expect("no trap");
+        let said = runtime.explain_kernel::<hash::Pass>();
+        let said = said.expect("its session stays");
+        let begin = "  followed  132 workers, compiled (";
+        let of = |text: &str| {
+            let (_, told) = text.split_once(begin)?;
+            let end = told
+                .find("\n  followed")
+                .or_else(|| told.find("\n  happened"));
+            end.map(|end| told[..end].to_owned())
+        };
+        let said = of(&said).expect("it was compiled");
+        let page = of(include_str!("../../../docs/SESSIONS.md")).expect("it has such a sample");
+        assert_eq!(told(&page), told(&said), "the page is to say {said}");
     }
 }

@@ -6,11 +6,12 @@ mod state;
 pub mod vir0;
 
 use crate::dsl::error::RunError;
+use crate::plan::launch::Route;
 use crate::plan::session::Counters;
 use crate::plan::side::Floor;
 use crate::run::args::{Args, Lent, TopologyArgs};
 use crate::run::backend::{
-    Backend, Executor, Holder, Many, Opening, all_limited, counters_of, lent_by,
+    Backend, Executor, Followed, Holder, Many, Opening, all_limited, counters_of, lent_by,
 };
 use crate::run::outcome::{Outcome, for_queries};
 use crate::run::stop::Stop;
@@ -84,7 +85,7 @@ impl Backend for NativeThreads {
     }
 
     fn open_many(&self, openings: Vec<Opening<'_>>) -> Result<Box<dyn Many>, RunError> {
-        Apart::open(self, openings, Some(&self.0))
+        Apart::open((self, "native"), openings, Some(&self.0))
     }
 }
 
@@ -130,7 +131,7 @@ impl Backend for Native {
     }
 
     fn open_many(&self, openings: Vec<Opening<'_>>) -> Result<Box<dyn Many>, RunError> {
-        Apart::open(self, openings, None)
+        Apart::open((self, "native"), openings, None)
     }
 }
 
@@ -174,20 +175,23 @@ impl Backend for Vir0 {
     }
 
     fn open_many(&self, openings: Vec<Opening<'_>>) -> Result<Box<dyn Many>, RunError> {
-        Apart::open(self, openings, None)
+        Apart::open((self, "interpreter"), openings, None)
     }
 }
 
 /// An executor for each topology, on several threads.
 struct Apart {
     executors: Vec<Box<dyn Executor>>,
+    /// As theirs is called.
+    code: &'static str,
     /// Whose threads; `None`: those of the process.
     pool: Option<Arc<ThreadPool>>,
 }
 
 impl Apart {
+    /// Opens them on a backend whose code is called so.
     fn open(
-        on: &dyn Backend,
+        (on, code): (&dyn Backend, &'static str),
         openings: Vec<Opening<'_>>,
         pool: Option<&Arc<ThreadPool>>,
     ) -> Result<Box<dyn Many>, RunError> {
@@ -197,6 +201,7 @@ impl Apart {
         }
         Ok(Box::new(Apart {
             executors,
+            code,
             pool: pool.cloned(),
         }))
     }
@@ -262,6 +267,15 @@ impl Many for Apart {
 
     fn lend_topologies(&self) -> Result<Option<Vec<Lent<'_>>>, RunError> {
         lent_by(&self.executors)
+    }
+
+    fn take_route(&mut self, _: Route, _: u64) -> Followed {
+        Followed {
+            workers: (self.executors.iter().map(|e| e.limits().max_workers).max()).unwrap_or(1),
+            code: self.code.into(),
+            sweeps: None,
+            notes: Vec::new(),
+        }
     }
 
     fn set_stop(&mut self, stop: &Arc<Stop>) {

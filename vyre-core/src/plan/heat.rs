@@ -52,6 +52,13 @@ impl Heat {
         }
     }
 
+    /// Words that were executed, each once for each item.
+    pub fn words(&self, program: &Program) -> u64 {
+        let each = program.kernels.iter().zip(&self.items);
+        let words = each.map(|(kernel, items)| items.saturating_mul(kernel.code.len() as u64));
+        words.fold(0, u64::saturating_add)
+    }
+
     /// Opcodes, and kernels, that were executed at least `from` times: a kernel once for each item and word.
     pub fn hot(&self, program: &Program, from: u64) -> (u32, u32) {
         let mut opcodes: BTreeMap<Op, u64> = BTreeMap::new();
@@ -126,7 +133,7 @@ mod tests {
             ..Sizes::default()
         };
         let mut heat = Heat::default();
-        assert_eq!(heat.hot(&program, 1), (0, 0));
+        assert_eq!((heat.hot(&program, 1), heat.words(&program)), ((0, 0), 0));
         // 50 indices; 10 nodes in each of 4 rounds; 7 items of a frontier with 3 edges each.
         heat.add(&program, &sizes, &[4], 7);
         assert_eq!(heat.items, [50, 40, 21]);
@@ -138,5 +145,6 @@ mod tests {
         assert_eq!(hot[6..], [(2, 1), (1, 1), (1, 1), (0, 1), (0, 1), (0, 0)]);
         heat.add(&program, &sizes, &[4], 7);
         assert_eq!(heat.items, [100, 80, 42]);
+        assert_eq!(heat.words(&program), 2 * (150 + 80 + 42));
     }
 }

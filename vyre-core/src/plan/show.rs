@@ -9,7 +9,8 @@ use crate::plan::{check, pull, shaders};
 use crate::vir0::disasm::class;
 use crate::vir0::find::loops;
 use crate::vir0::fingerprint::Fingerprint;
-use crate::vir0::isa::Op;
+use crate::vir0::flow::{effect, op};
+use crate::vir0::isa::{Effect, Op};
 use crate::vir0::length::{Length, LengthOp, Term};
 use crate::vir0::module::{
     Access, Agreement, BufferId, Domain, Extent, FixpointId, Frontier, FrontierId, LengthId,
@@ -240,13 +241,13 @@ fn blamed<'r>(p: &Program, reasons: &'r [Reason]) -> Vec<&'r Reason> {
 fn extreme(p: &Program, fixpoint: FixpointId) -> &'static str {
     let inside = p.waves.iter().filter(|w| w.fixpoint == Some(fixpoint));
     let all = inside.flat_map(|w| &p.kernels[w.kernel.index()].code);
-    let ands = [Op::AtomAnd32 as u8, Op::AtomAnd64 as u8];
-    let others = Op::AtomMinU32 as u8..=Op::AtomOr64 as u8;
     let (mut shrinks, mut moves) = (false, false);
-    all.for_each(|word| {
-        shrinks |= ands.contains(&word.op);
-        moves |= others.contains(&word.op) && !ands.contains(&word.op);
-    });
+    all.filter(|word| effect(word) == Effect::Update)
+        .for_each(|word| match op(word) {
+            Op::AtomAnd32 | Op::AtomAnd64 => shrinks = true,
+            // The proof takes no other updates than these and those that go up or down.
+            _ => moves = true,
+        });
     match (shrinks, moves) {
         (true, false) => "greatest",
         _ => "least",
@@ -960,4 +961,62 @@ pub(super) fn thousands(n: impl Into<u128>) -> String {
         out.push(c);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vir0::isa::Word;
+    use crate::vir0::module::{Domain, ItemRows, Kernel, KernelId, Wave};
+
+    #[test]
+    fn rows_of_bits_that_only_lose_bits_end_in_the_greatest_fixpoint() {
+        let fixpoint = FixpointId(0);
+        let of = |ops: &[Op]| {
+            let word = |&op: &Op| Word {
+                op: op as u8,
+                ..Word::default()
+            };
+            let program = Program {
+                kernels: vec![Kernel {
+                    code: ops.iter().map(word).collect(),
+                    name: String::new(),
+                    rows: 1,
+                    frames: 0,
+                    item: ItemRows::default(),
+                    uniforms: Vec::new(),
+                    sites: Vec::new(),
+                }],
+                waves: vec![Wave {
+                    name: String::new(),
+                    kernel: KernelId(0),
+                    domain: Domain::Nodes,
+                    accesses: Vec::new(),
+                    fixpoint: Some(fixpoint),
+                    after: Vec::new(),
+                }],
+                ..Program::default()
+            };
+            extreme(&program, fixpoint)
+        };
+        let ands = [Op::AtomAnd32, Op::AtomAnd64];
+        for &update in Op::ALL
+            .iter()
+            .filter(|op| op.row().effect == Effect::Update)
+        {
+            let alone = if ands.contains(&update) {
+                "greatest"
+            } else {
+                "least"
+            };
+            assert_eq!(
+                of(&[Op::AtomLd32, update, Op::Push, Op::Ret]),
+                alone,
+                "{update:?}"
+            );
+            let beside = of(&[Op::AtomAnd64, update]);
+            assert_eq!(beside, alone, "{update:?}");
+        }
+        assert_eq!(of(&[Op::St32, Op::Ret]), "least");
+    }
 }

@@ -266,8 +266,11 @@ pub trait Many: Send {
         Ok(None)
     }
 
-    /// The route that the next queries are to take. Compiled code is taken once it is there.
-    fn take_route(&mut self, _route: launch::Route) {}
+    /// The route that the next queries are to take, and what will run them. Compiled code is taken once it is there.
+    /// `heat_words`: as of [`DeviceHint::heat_words`].
+    fn take_route(&mut self, _route: launch::Route, _heat_words: u64) -> Followed {
+        Followed::unknown(1)
+    }
 
     /// As [`Executor::compile`].
     ///
@@ -516,6 +519,9 @@ pub struct DeviceHint {
     /// There may be a slab for what the lists of a result hold
     /// ([`compact::lists_bytes`](crate::plan::compact::lists_bytes)), so that one copy brings them.
     pub packs_lists: bool,
+    /// Words that runs of the pass have executed ([`Heat::words`](crate::plan::heat::Heat::words)): of passes that wait for
+    /// the compiler, the hottest comes first.
+    pub heat_words: u64,
 }
 
 /// How sweeps over frontiers go. On a CPU each wave starts with the planned route, and goes over to another one where a
@@ -556,6 +562,18 @@ pub struct Followed {
     pub sweeps: Option<route::Route>,
     /// Parts of the hint that it did not follow, and why.
     pub notes: Vec<Cow<'static, str>>,
+}
+
+impl Followed {
+    /// Of an executor that does not tell.
+    fn unknown(workers: u32) -> Followed {
+        Followed {
+            workers,
+            code: "unknown".into(),
+            sweeps: None,
+            notes: vec!["the backend decides for itself".into()],
+        }
+    }
 }
 
 /// Keeps pages locked until it is dropped.
@@ -679,12 +697,7 @@ pub trait Executor: Send {
 
     /// Sets how the next launches should be, and says what it will do.
     fn follow(&mut self, _hint: &LaunchHint) -> Followed {
-        Followed {
-            workers: self.limits().max_workers,
-            code: "unknown".into(),
-            sweeps: None,
-            notes: vec!["the backend decides for itself".into()],
-        }
+        Followed::unknown(self.limits().max_workers)
     }
 
     /// Waits until compiled code for the pass is there, and runs it from now on, as long as hints want it. False where

@@ -33,6 +33,11 @@ use super::isa::{Effect, IMM, Imm, Op, UNIFORM_BASE, Word};
 use super::module::{BufferId, Kernel, Program, Resource, Role};
 use super::trap::Site;
 
+/// Whether values may be taken into one by this operation in any order; of floats, but for how that is rounded.
+pub fn takes_in(op: Op) -> bool {
+    turn::takes(op).is_some()
+}
+
 /// A loop of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {

@@ -29,7 +29,7 @@ use vyre_core::plan::launch::Route;
 use vyre_core::plan::session::Counters;
 use vyre_core::run;
 use vyre_core::run::args::{Args, Lent, TopologyArgs, resolve_topologies};
-use vyre_core::run::backend::CodeRoom;
+use vyre_core::run::backend::{CodeRoom, Followed};
 use vyre_core::run::outcome::{Outcome, for_queries};
 use vyre_core::run::stop::Stop;
 use vyre_core::vir0::module::Program;
@@ -346,8 +346,16 @@ impl run::backend::Many for Many {
         self.launcher.pass.count_steps(steps)
     }
 
-    fn take_route(&mut self, route: Route) {
-        self.launcher.pass.take_route(route);
+    fn take_route(&mut self, route: Route, heat_words: u64) -> Followed {
+        let pass = &mut self.launcher.pass;
+        pass.take_route(route, heat_words);
+        let (code, notes) = pass.explain(route);
+        Followed {
+            workers: pass.slots(),
+            code,
+            sweeps: None,
+            notes,
+        }
     }
 
     fn compile(&mut self) -> Result<bool, RunError> {

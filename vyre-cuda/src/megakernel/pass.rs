@@ -189,8 +189,15 @@ impl Pass {
         }
     }
 
-    /// The same with its figures, and why it is not what is wanted.
-    pub(super) fn explain(&self, wanted: Route) -> (Cow<'static, str>, Option<String>) {
+    /// The same with its figures, and what of it is not as wanted.
+    pub(super) fn explain(&self, wanted: Route) -> (Cow<'static, str>, Vec<Cow<'static, str>>) {
+        let (code, why) = self.code_and_why(wanted);
+        let why = why.map(|why| format!("compiled code wanted: {why}").into());
+        let notes = why.into_iter().chain(self.general().map(Cow::from));
+        (code, notes.collect())
+    }
+
+    fn code_and_why(&self, wanted: Route) -> (Cow<'static, str>, Option<String>) {
         if let Some(compiled) = self.compiled() {
             let why = self.misshapen.as_ref();
             let why = why.map(|(shape, why)| format!("CTAs of the shape {shape}: {why}"));
@@ -212,7 +219,7 @@ impl Pass {
     }
 
     /// Which narrow rounds the pass's own module leaves to the general way, and why.
-    pub(super) fn general(&self) -> impl Iterator<Item = String> + '_ {
+    fn general(&self) -> impl Iterator<Item = String> + '_ {
         let all = self.own_layout().general.iter();
         all.filter(|_| self.compiled().is_some()).map(|(f, why)| {
             let name = &self.program.fixpoints[f.index()].name;
@@ -222,12 +229,13 @@ impl Pass {
     }
 
     /// The next launches are to go this way. No launch is on its way. A module that is not there yet is asked for, and
-    /// taken when somebody says so again.
-    pub(super) fn take_route(&mut self, route: Route) {
+    /// taken when somebody says so again; those of hotter passes are made first.
+    pub(super) fn take_route(&mut self, route: Route, heat_words: u64) {
         self.takes_compiled = match route {
             Route::Interpreter => false,
             Route::Jit => {
                 let place = Arc::clone(self.place());
+                place.warm(heat_words);
                 if self.lacks(&place).is_some_and(|bytes| self.has_room(bytes)) {
                     self.place = Some(self.device.passes().ask_anew(&self.device, &place));
                 }

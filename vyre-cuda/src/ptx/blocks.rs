@@ -131,6 +131,7 @@ impl Body<'_> {
                 pc = next;
                 continue;
             }
+            self.mark();
             if !self.block(&word) {
                 self.instruction(&word);
             }

@@ -4,6 +4,7 @@ use super::blocks::Open;
 use super::counted::{self, Counted};
 use super::lifted::{self, Lifted, Turn};
 use super::shared::{self, Shared};
+use super::sites;
 use crate::abi::{self, NONE};
 use crate::image::{Layout, item_rows_of, queue_number, records_of};
 use std::collections::{BTreeMap, BTreeSet};
@@ -371,6 +372,13 @@ impl<'a> Body<'a> {
             &mut self.out
         };
         writeln!(out, "{label}:").expect("writing to a string succeeds");
+    }
+
+    /// Where the word stands in the source.
+    pub(super) fn mark(&mut self) {
+        if let Some(mark) = sites::mark(self.program, self.id, self.pc) {
+            self.put(mark);
+        }
     }
 
     pub(super) fn new_label(&mut self) -> String {
@@ -870,6 +878,7 @@ impl<'a> Body<'a> {
         self.label(&back);
         self.is_cold = true;
         self.label(&cold);
+        self.mark();
         self.offer(bad, kind, index, len);
         self.remove(bad, 0, None);
         self.put(format!("bra.uni {back}"));

@@ -449,6 +449,7 @@ impl Body<'_> {
         for pc in body.clone().filter(|&pc| pc != merging) {
             self.pc = pc;
             let (word, written) = (code[pc], written_in(&code[pc..=pc]));
+            self.mark();
             self.instruction(&word);
             if op(&word) != Op::CsrTarget {
                 self.proved.retain(|&(row, _)| !written.has(row));

@@ -4,6 +4,7 @@ use super::body::{Body, Fact, Index};
 use crate::abi;
 use std::mem::offset_of;
 use vyre_core::vir0::find::Cell;
+use vyre_core::vir0::flow::op;
 use vyre_core::vir0::isa::{IMM, Op, Word};
 use vyre_core::vir0::module::{BufferId, ReduceOp};
 use vyre_core::vir0::scalar::Scalar;
@@ -24,9 +25,27 @@ enum Atomic {
     Plain(&'static str),
     /// The same. Where many items come together it most often changes nothing, which a look at the element finds out,
     /// by a comparison of the element with what this makes of both; unless the body has looked just before.
-    Looking(&'static str, &'static str),
+    Looking(&'static str),
     /// A compare-and-swap of what this makes of the old value and the operand.
     Loop(&'static str),
+}
+
+impl Atomic {
+    /// That of a word which is one instruction.
+    fn of(word: &Word, name: &'static str) -> Atomic {
+        match looks(op(word)) {
+            true => Atomic::Looking(name),
+            false => Atomic::Plain(name),
+        }
+    }
+}
+
+/// Updates that look first. Tiles of the interpreter have the same.
+pub(crate) fn looks(op: Op) -> bool {
+    matches!(
+        op,
+        Op::AtomMinU32 | Op::AtomMaxU32 | Op::AtomOr32 | Op::AtomOr64
+    )
 }
 
 impl Body<'_> {
@@ -255,28 +274,28 @@ impl Body<'_> {
             Op::AtomSwap64 => self.atomic64(w, Atomic::Plain("exch.b64")),
             Op::AtomCas32 => self.exchange(w, false),
             Op::AtomCas64 => self.exchange(w, true),
-            Op::AtomAdd32 => self.atomic32(w, Atomic::Plain("add.u32")),
-            Op::AtomAdd64 => self.atomic64(w, Atomic::Plain("add.u64")),
-            Op::AtomAddF32 => self.atomic32(w, Atomic::Plain("add.f32")),
-            Op::AtomAddF64 => self.atomic64(w, Atomic::Plain("add.f64")),
-            Op::AtomMinU32 => self.atomic32(w, Atomic::Looking("min.u32", "min.u32")),
-            Op::AtomMinI32 => self.atomic32(w, Atomic::Plain("min.s32")),
-            Op::AtomMinU64 => self.atomic64(w, Atomic::Plain("min.u64")),
-            Op::AtomMinI64 => self.atomic64(w, Atomic::Plain("min.s64")),
+            Op::AtomAdd32 => self.atomic32(w, Atomic::of(w, "add.u32")),
+            Op::AtomAdd64 => self.atomic64(w, Atomic::of(w, "add.u64")),
+            Op::AtomAddF32 => self.atomic32(w, Atomic::of(w, "add.f32")),
+            Op::AtomAddF64 => self.atomic64(w, Atomic::of(w, "add.f64")),
+            Op::AtomMinU32 => self.atomic32(w, Atomic::of(w, "min.u32")),
+            Op::AtomMinI32 => self.atomic32(w, Atomic::of(w, "min.s32")),
+            Op::AtomMinU64 => self.atomic64(w, Atomic::of(w, "min.u64")),
+            Op::AtomMinI64 => self.atomic64(w, Atomic::of(w, "min.s64")),
             Op::AtomMinF32 => self.atomic32(w, Atomic::Loop("min.f32")),
             Op::AtomMinF64 => self.atomic64(w, Atomic::Loop("min.f64")),
-            Op::AtomMaxU32 => self.atomic32(w, Atomic::Looking("max.u32", "max.u32")),
-            Op::AtomMaxI32 => self.atomic32(w, Atomic::Plain("max.s32")),
-            Op::AtomMaxU64 => self.atomic64(w, Atomic::Plain("max.u64")),
-            Op::AtomMaxI64 => self.atomic64(w, Atomic::Plain("max.s64")),
+            Op::AtomMaxU32 => self.atomic32(w, Atomic::of(w, "max.u32")),
+            Op::AtomMaxI32 => self.atomic32(w, Atomic::of(w, "max.s32")),
+            Op::AtomMaxU64 => self.atomic64(w, Atomic::of(w, "max.u64")),
+            Op::AtomMaxI64 => self.atomic64(w, Atomic::of(w, "max.s64")),
             Op::AtomMaxF32 => self.atomic32(w, Atomic::Loop("max.f32")),
             Op::AtomMaxF64 => self.atomic64(w, Atomic::Loop("max.f64")),
-            Op::AtomAnd32 => self.atomic32(w, Atomic::Plain("and.b32")),
-            Op::AtomAnd64 => self.atomic64(w, Atomic::Plain("and.b64")),
-            Op::AtomOr32 => self.atomic32(w, Atomic::Looking("or.b32", "or.b32")),
-            Op::AtomOr64 => self.atomic64(w, Atomic::Looking("or.b64", "or.b64")),
-            Op::AtomXor32 => self.atomic32(w, Atomic::Plain("xor.b32")),
-            Op::AtomXor64 => self.atomic64(w, Atomic::Plain("xor.b64")),
+            Op::AtomAnd32 => self.atomic32(w, Atomic::of(w, "and.b32")),
+            Op::AtomAnd64 => self.atomic64(w, Atomic::of(w, "and.b64")),
+            Op::AtomOr32 => self.atomic32(w, Atomic::of(w, "or.b32")),
+            Op::AtomOr64 => self.atomic64(w, Atomic::of(w, "or.b64")),
+            Op::AtomXor32 => self.atomic32(w, Atomic::of(w, "xor.b32")),
+            Op::AtomXor64 => self.atomic64(w, Atomic::of(w, "xor.b64")),
 
             Op::Push => self.push(w),
             Op::Reduce32 => self.reduce(w, false),
@@ -784,12 +803,12 @@ impl Body<'_> {
             }
         };
         match atomic {
-            Atomic::Looking(name, makes) if self.items > 1 && !self.was_loaded(w) => {
+            Atomic::Looking(name) if self.items > 1 && !self.was_loaded(w) => {
                 look(self);
                 for (j, (old, (at, x))) in (0u32..).zip(old.iter().zip(at.iter().zip(x))) {
                     let (new, changes) = (self.register(bits), self.predicate());
                     let active = self.active(j);
-                    self.put(format!("{makes} {new}, {old}, {x}"));
+                    self.put(format!("{name} {new}, {old}, {x}"));
                     self.put(format!(
                         "setp.ne.and.s{bits} {changes}, {new}, {old}, {active}"
                     ));
@@ -798,7 +817,7 @@ impl Body<'_> {
                     ));
                 }
             }
-            Atomic::Plain(name) | Atomic::Looking(name, _) => {
+            Atomic::Plain(name) | Atomic::Looking(name) => {
                 for (j, (old, (at, x))) in (0u32..).zip(old.iter().zip(at.iter().zip(x))) {
                     let guard = self.guard(true, j);
                     self.put(format!(

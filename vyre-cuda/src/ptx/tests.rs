@@ -11,12 +11,14 @@ use expect_test::{expect, expect_file};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use vyre_core::plan::footprint::Allocation;
+use vyre_core::vir0::flow::op;
 use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE};
 use vyre_core::vir0::module::{
     Agreement, Buffer, Domain, Extent, Frontier, FrontierId, ItemRows, ReduceOp, Reduction, Role,
-    TopologyId, Uniform,
+    SiteId, TopologyId, Uniform,
 };
 use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::trap::Site;
 
 fn layout(program: &Program) -> Layout {
     Layout::new((program, Allocation::Separate), room(200), &[4.0], 4).expect("it is small")
@@ -496,6 +498,70 @@ fn modules_have_few_lines() {
             text,
             crate::compiled::pass_ptx(&program, 4.0, None).expect("it fits")
         );
+    }
+}
+
+/// Every word of each kernel on a line of its own of a file that is not there, but for the first word that has this
+/// opcode: that is where this place is.
+fn placed(mut program: Program, opcode: Op, (file, line): (&str, u32)) -> Program {
+    let site = |file: &str, line| Site {
+        file: file.to_owned(),
+        line,
+        column: 5,
+    };
+    for kernel in &mut program.kernels {
+        let at = kernel.code.iter().position(|word| op(word) == opcode);
+        for pc in 0..kernel.code.len() {
+            kernel
+                .sites
+                .push((pc as u32, SiteId(program.sites.len() as u16)));
+            program.sites.push(match at == Some(pc) {
+                true => site(file, line),
+                false => site("no/such/file.rs", 1 + pc as u32),
+            });
+        }
+    }
+    program
+}
+
+#[test]
+fn the_users_lines_are_comments_of_a_module_and_nothing_else_in_it_changes() {
+    use crate::compiled::{for_large_gpu, pass_ptx, text};
+    let here = (file!(), line!()); // the line that comments show
+    let says = format!(
+        "// {}:{}  let here = (file!(), line!()); // the line",
+        here.0, here.1
+    );
+    let shows = [
+        (search(), Op::AtomCas32, "atom."),
+        (relaxes(), Op::AtomMinU32, "atom."),
+        (lives(), Op::Push, "push"),
+        (mixes(), Op::Xor32, "xor.b32"),
+    ];
+    let rest = [ranks(), shared(), hashes()].map(|program| (program, Op::Ret, ""));
+    for (plain, opcode, becomes) in shows.into_iter().chain(rest) {
+        let name = plain.waves[0].name.clone();
+        let driver = |program: &Program| {
+            let (changes, clusters) = for_large_gpu(program, 4.0, None).expect("it fits");
+            text(&changes, clusters).expect("the module has these functions")
+        };
+        let program = placed(plain.clone(), opcode, here);
+        let shown = pass_ptx(&program, 4.0, None).expect("it fits");
+        let is_comment = |line: &&str| line.trim_start().starts_with("//");
+        let bare = shown.lines().filter(|line| !is_comment(line));
+        let bare: String = bare.flat_map(|line| [line, "\n"]).collect();
+        assert_eq!(bare, driver(&program), "{name}");
+        // The driver's cache keeps a module wherever the lines are.
+        assert_eq!(bare, driver(&plain), "{name}");
+        assert!(shown.contains("// no/such/file.rs:"), "{name}");
+        if becomes.is_empty() {
+            continue;
+        }
+        // What stands behind such a comment, up to the next one.
+        let behind = shown.split(&says).skip(1);
+        let mut code = behind.map(|text| text.lines().skip(1).take_while(|l| !is_comment(l)));
+        let found = code.any(|mut code| code.any(|line| line.contains(becomes)));
+        assert!(found, "{name} has no {becomes} behind {says}:\n{shown}");
     }
 }
 

@@ -164,6 +164,7 @@ impl Body<'_> {
         self.put(format!("@{bad} bra.uni {cold}"));
         self.is_cold = true;
         self.label(&cold);
+        self.mark();
         let (index, len) = match index {
             Index::No => ("0".to_owned(), "0".to_owned()),
             Index::A => (self.get32(self.kernel.code[self.pc].a, 0), len.to_owned()),

@@ -2,7 +2,7 @@
 //! before the first word is copied from there.
 
 use super::DEPTH;
-use super::draft::{COMPUTED, COPY, Does, Draft, ELEMENTS, OR, XOR, computes, of_halves};
+use super::draft::{COPY, Does, Draft, HANDLED, OR, XOR, computes, of_halves};
 use crate::abi::{self, fill};
 use vyre_core::vir0::flow::{op, writes};
 use vyre_core::vir0::isa::{IMM, Kind, Op, Slot, UNIFORM_BASE, Word};
@@ -229,17 +229,13 @@ pub(super) fn drafts_of(
                         drafts.push(compute(bits, d, low, zero));
                     }
                 }
-                op if COMPUTED.contains(&op) => drafts.push(Draft {
-                    does: Does::Op(op, 0, None),
+                op if HANDLED.contains(&op) => drafts.push(Draft {
+                    does: Does::Op(op, 0, row.kind().map(|_| word.resource())),
                     ..base
                 }),
                 Op::Sel32 => drafts.push(Draft {
                     does: Does::Op(op, 0, None),
                     c: file.source(row.b, word.third(), 0),
-                    ..base
-                }),
-                op if ELEMENTS.contains(&op) => drafts.push(Draft {
-                    does: Does::Op(op, 0, Some(word.resource())),
                     ..base
                 }),
                 Op::AtomCas32 => drafts.push(Draft {

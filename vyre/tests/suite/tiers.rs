@@ -117,6 +117,131 @@ fn every_kind_of_run_says_that_it_was_of_compiled_code(runtime: &Runtime) {
     }
 }
 
+/// Float sums beside a pass with an open result, so that neither is put into one program with the other.
+#[wave_graph]
+mod adds {
+    pub struct Data {
+        #[output(per = 8_192)]
+        out: f32,
+    }
+
+    #[wave(range(8_192))]
+    fn add(i: Index, out: &mut f32) {
+        *out = i as f32 + 0.5;
+    }
+}
+
+#[kernel]
+fn doubles(x: &mut u32) {
+    *x *= 2;
+}
+
+/// Of each module that an explanation names, how many lines it has, and its figures. The played device's compiler gives all
+/// modules the same ones.
+fn modules_of(text: &str) -> Vec<usize> {
+    let told = text
+        .lines()
+        .filter_map(|line| line.split_once(" workers, compiled ("));
+    let lines = told.map(|(_, told)| {
+        let (lines, rest) = told
+            .split_once(" lines of PTX in ")
+            .expect("lines are said");
+        let (_, figures) = rest.split_once(" s, ").expect("the time is said");
+        let says = "64 registers, 24 bytes of local memory, 8192 of shared memory, ";
+        assert!(figures.starts_with(says), "{text}");
+        lines.parse().expect("a number")
+    });
+    lines.collect()
+}
+
+/// Lines of a pass's module as the driver gets it, without the comments of the one that is shown.
+fn lines_of(plan: &vyre::Plan, degree: f64) -> usize {
+    let text = vyre::cuda::pass_ptx(&plan.program(), degree, None).expect("it fits");
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .count()
+}
+
+#[test]
+fn whatever_runs_a_pass_says_which_module_ran_it() {
+    let runtime = vyre_tests::fake();
+    let compiled = runtime.clone().with_route(RoutePolicy::Compiled);
+    let graph = chain(1_000);
+    let (search, degree) = (lines_of(&bfs::PLAN, 0.999), 0.0);
+    let run = |source| bfs::Run { source };
+
+    let mut session = bfs::Session::new(&compiled, &graph).expect("fits");
+    session.run(run(3)).expect("runs");
+    assert_eq!(modules_of(&session.explain().to_string()), [search]);
+    session.run_series((0..4).map(run)).expect("runs");
+    (0..4).for_each(|source| _ = session.submit(run(source), 0));
+    session.run_batch().expect("runs");
+    let text = session.explain().to_string();
+    assert_eq!(modules_of(&text), [search; 3], "{text}");
+    assert!(text.contains("launch 3 of 4 queries: "), "{text}");
+
+    let mut many = bfs::Sessions::new(&compiled, [&graph, &graph]).expect("fits");
+    assert_eq!(many.explain().to_string(), "");
+    for topology in [0, 1, 1] {
+        many.submit(topology, run(3), 0);
+    }
+    many.run_batch().expect("runs");
+    let text = many.explain().to_string();
+    assert_eq!(modules_of(&text), [search], "{text}");
+    assert!(text.starts_with("launches 1 of 3 queries: jit\n"), "{text}");
+    assert!(text.contains("\n  happened  "), "{text}");
+
+    // Both as one have a module of their own, and each by itself has its own.
+    let fused = FusedSession::<bfs::Pass, bfs::Pass>::new(&compiled, (&graph, &graph), &[]);
+    let mut fused = fused.expect("fits");
+    assert_eq!(fused.explain().to_string(), "");
+    fused.run(run(3), run(4)).expect("runs");
+    let text = fused.explain().to_string();
+    assert!(
+        matches!(*modules_of(&text), [both] if both > search),
+        "{text}"
+    );
+    let apart = FusedSession::<last::Pass, adds::Pass>::new(&compiled, ((), ()), &[]);
+    let mut apart = apart.expect("fits");
+    apart.run(last::Run {}, adds::Run {}).expect("runs");
+    assert!(!apart.is_one_launch());
+    let text = apart.explain().to_string();
+    let both = [&last::PLAN, &adds::PLAN].map(|plan| lines_of(plan, degree));
+    assert_eq!(modules_of(&text), both, "{text}");
+    let (first, second) = text.split_once("pass adds\n").expect("it has its name");
+    assert!(first.starts_with("pass last\nlaunch 1: "), "{text}");
+    assert!(second.starts_with("launch 1: "), "{text}");
+
+    // The session of a kernel stays for the next call.
+    assert_eq!(compiled.explain_kernel::<doubles::Pass>(), None);
+    let mut x = vec![1; 10_000];
+    doubles::run(&compiled, &mut x).expect("runs");
+    let text = compiled
+        .explain_kernel::<doubles::Pass>()
+        .expect("it stays");
+    assert_eq!(
+        modules_of(&text),
+        [lines_of(&doubles::PLAN, degree)],
+        "{text}"
+    );
+
+    // And where nothing was compiled, they say that.
+    let mut session = bfs::Sessions::new(&runtime, [&graph]).expect("fits");
+    session.submit(0, run(3), 0);
+    session.run_batch().expect("runs");
+    let text = session.explain().to_string();
+    assert!(text.contains(" workers, interpreted"), "{text}");
+    assert!(modules_of(&text).is_empty(), "{text}");
+    let native = Runtime::native();
+    let mut session = bfs::Sessions::new(&native, [&graph]).expect("fits");
+    session.submit(0, run(3), 0);
+    session.run_batch().expect("runs");
+    let text = session.explain().to_string();
+    assert!(text.contains(" workers, native\n"), "{text}");
+    doubles::run(&native, &mut x).expect("runs");
+    assert_eq!(native.explain_kernel::<doubles::Pass>(), None);
+}
+
 /// A runtime that compiles what the launch policy wants compiled at once.
 fn at_once(runtime: &Runtime) -> Runtime {
     let thresholds = Thresholds {
@@ -490,6 +615,149 @@ fn a_module_that_does_not_fit_is_a_reason_and_no_error_of_a_run() {
     assert_eq!(played.held().modules, interpreter);
 }
 
+/// Loads at an index that only the load before tells, each with a check.
+#[device]
+fn step(table: &Buf<u32>, x: u32) -> u32 {
+    let mut h = x;
+    h = table[h ^ 1];
+    h = table[h ^ 2];
+    h = table[h ^ 3];
+    h = table[h ^ 4];
+    h = table[h ^ 5];
+    h = table[h ^ 6];
+    h = table[h ^ 7];
+    table[h ^ 8]
+}
+
+#[device]
+fn steps_4(table: &Buf<u32>, x: u32) -> u32 {
+    let half = step(table, step(table, x));
+    step(table, step(table, half))
+}
+
+#[device]
+fn steps_16(table: &Buf<u32>, x: u32) -> u32 {
+    let half = steps_4(table, steps_4(table, x));
+    steps_4(table, steps_4(table, half))
+}
+
+#[device]
+fn steps_64(table: &Buf<u32>, x: u32) -> u32 {
+    let half = steps_16(table, steps_16(table, x));
+    steps_16(table, steps_16(table, half))
+}
+
+/// More text than the driver's compiler is given beside runs.
+#[wave_graph]
+mod long {
+    pub struct Data {
+        #[input(per = 1_024)]
+        table: u32,
+        #[output(per = 64)]
+        out: u32,
+    }
+
+    #[wave(range(64))]
+    fn mix(i: Index, table: &Buf<u32>, out: &mut u32) {
+        *out = steps_64(table, steps_64(table, i));
+    }
+}
+
+/// What has too much text for the compiler stays interpreted, and says why; who waits for it gets it.
+#[test]
+fn a_module_that_is_too_large_is_left_out_and_made_for_who_waits() {
+    let played = Fake::default();
+    let runtime = Runtime::on(Arc::new(played.open().expect("nothing fails")));
+    let interpreter = played.held().modules;
+    let mut thresholds = *at_once(&runtime).thresholds();
+    (thresholds.launch.hot_words, thresholds.launch.jit_windows) = (1, 1);
+    let runtime = runtime.with_thresholds(thresholds);
+    let mut session = long::Session::new(&runtime, ()).expect("fits");
+    let table: Vec<u32> = (0..1_024).map(|i| (i * 77 + 5) % 1_024).collect();
+    let given = || long::Run { table: &table };
+    let expected = long::Session::new(&Runtime::native(), ());
+    let expected = expected.and_then(|mut s| s.run(given()));
+    let expected = expected.expect("no trap").out;
+    let mut run = || {
+        let out = session.run(given()).expect("no trap");
+        assert_eq!(out.out, expected);
+        let last = session.decisions().last().expect("decided");
+        (out.report.route, last.followed.notes.join("; "))
+    };
+    let refused = "compiled code wanted: not compiled: its module has ";
+    assert!(within_a_minute(|| run().1.starts_with(refused)));
+    for _ in 0..3 {
+        let (route, why) = run();
+        assert_eq!(route, "interpreted");
+        let lines = why[refused.len()..].split(' ').next().expect("a number");
+        assert!(lines.parse::<usize>().expect("a number") > 20_000, "{why}");
+        let rest = " lines of PTX; at most 20000 are compiled beside runs";
+        assert!(why.ends_with(rest), "{why}");
+    }
+    assert_eq!(played.held().modules, interpreter);
+    session.compile_now().expect("it may have any size");
+    assert_eq!(played.held().modules, interpreter + 1);
+    let out = session.run(given()).expect("no trap");
+    assert_eq!((out.report.route, out.out), ("compiled", expected));
+}
+
+/// Sums that show the order of their terms: of each node's neighbours, and of all nodes by one CTA.
+#[wave_graph]
+mod sums {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = node)]
+        x: f32,
+        #[output(per = node)]
+        near: f32,
+        #[output(per = node)]
+        wide: f64,
+    }
+
+    #[wave(nodes)]
+    fn add(v: Node, graph: &Csr, x: &Buf<f32>, near: &mut f32, wide: &mut f64) {
+        let mut sum = 0.0;
+        for w in graph.neighbors(v) {
+            sum += x[w];
+        }
+        *near = sum;
+        for e in graph.edges(v) {
+            *wide += f64::from(x[graph.target(e)]) / f64::from(e + 3);
+        }
+    }
+}
+
+/// Nodes with any number of neighbours, so that some sums are shared out by the interpreter.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn sums_of_floats_are_the_same_bits_interpreted_and_compiled() {
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let hubs = (0..200_000u32).map(|k| (k % 7, k.wrapping_mul(2_654_435_761) % 50_021));
+    let all = (0..300_000u32).map(|k| (k * 7 % 50_021, k.wrapping_mul(40_503) % 50_021));
+    let edges: Vec<(u32, u32)> = hubs.chain(all).collect();
+    let graph = Csr::from_edges(50_021, &edges).expect("it is a graph");
+    let x: Vec<f32> = (0..50_021u32)
+        .map(|v| (v.wrapping_mul(2_654_435_761) >> 7) as f32 / 1e6 - 10.0)
+        .collect();
+    let run = |route| {
+        let runtime = runtime.clone().with_route(route);
+        let mut session = sums::Session::new(&runtime, &graph).expect("fits");
+        let out = session.run(sums::Run { x: &x }).expect("no trap");
+        let near: Vec<u32> = out.near.iter().map(|x| x.to_bits()).collect();
+        let wide: Vec<u64> = out.wide.iter().map(|x| x.to_bits()).collect();
+        (out.report.route, near, wide)
+    };
+    let (interpreted, compiled) = (run(RoutePolicy::Interpreter), run(RoutePolicy::Compiled));
+    assert_eq!((interpreted.0, compiled.0), ("interpreted", "compiled"));
+    assert!(interpreted.1 == compiled.1, "32 bits");
+    assert!(interpreted.2 == compiled.2, "64 bits");
+    // The order shows, or this would say nothing.
+    let of_zero = &graph.targets()[..graph.degree(0) as usize];
+    let backward: f32 = of_zero.iter().rev().map(|&w| x[w as usize]).sum();
+    assert_ne!(backward.to_bits(), interpreted.1[0]);
+}
+
 /// Counted in runs: while the compiler is at work, as many go on as are asked for, and sessions are opened and dropped.
 #[test]
 fn no_run_and_no_drop_waits_for_the_compiler() {
@@ -527,6 +795,60 @@ fn no_run_and_no_drop_waits_for_the_compiler() {
     let mut other = hot_session(&runtime, &graph);
     other.compile_now().expect("nothing fails");
     assert!(within_a_minute(|| played.held().modules == interpreter + 1));
+}
+
+/// What waits while the compiler is at work is compiled in the order of what its runs have executed.
+#[test]
+fn the_hottest_pass_that_waits_is_compiled_first() {
+    let played = Fake::default();
+    let runtime = Runtime::on(Arc::new(played.open().expect("nothing fails")));
+    let mut thresholds = *at_once(&runtime).thresholds();
+    (thresholds.launch.hot_words, thresholds.launch.jit_windows) = (1, 1);
+    let runtime = runtime.with_thresholds(thresholds);
+    let (begins, began) = mpsc::channel();
+    let (go_on, may_go_on) = mpsc::channel::<()>();
+    let may_go_on = Arc::new(std::sync::Mutex::new(may_go_on));
+    // The next module is one that the test waits for, twice.
+    let stop_at_next = || {
+        let (begins, may_go_on) = (begins.clone(), Arc::clone(&may_go_on));
+        played.at_compile(move || {
+            begins.send(()).expect("the test listens");
+            // Ends with the test, if that fails.
+            let _told = may_go_on.lock().map(|told| told.recv());
+        });
+    };
+    stop_at_next();
+    let mut first = last::Session::new(&runtime, ()).expect("fits");
+    let (short, long) = (chain(50), chain(5_000));
+    let mut cold = three_waves_session(&runtime, &short);
+    let mut hot = bfs::Session::new(&runtime, &long).expect("fits");
+    let rounds = |hot: &mut bfs::Session| {
+        let out = hot.run(bfs::Run { source: 4_000 }).expect("runs");
+        out.report.route
+    };
+    for _ in 0..2 {
+        first.run(last::Run {}).expect("runs");
+    }
+    began.recv().expect("the compiler is at work");
+    // The cold one asks first.
+    for _ in 0..2 {
+        assert_eq!(three_waves_route(&mut cold), "interpreted");
+    }
+    for _ in 0..3 {
+        assert_eq!(rounds(&mut hot), "interpreted");
+    }
+    for _ in 0..2 {
+        stop_at_next();
+        go_on.send(()).expect("the compiler waits");
+        began.recv().expect("it goes on");
+    }
+    // The last one is being compiled.
+    assert_eq!(rounds(&mut hot), "compiled");
+    assert_eq!(three_waves_route(&mut cold), "interpreted");
+    go_on.send(()).expect("the compiler waits");
+    assert!(within_a_minute(
+        || three_waves_route(&mut cold) == "compiled"
+    ));
 }
 
 /// Tells a process of its own how many runs to make, and with which status to end.

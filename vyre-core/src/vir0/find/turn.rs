@@ -91,8 +91,8 @@ pub(super) fn evaluate(
     })
 }
 
-/// The operation that takes values in, of one that does it in an instruction.
-fn takes(op: Op) -> Option<(Op, bool)> {
+/// The operation that takes values in, of one that does it in an instruction; and whether it is one of floats.
+pub(super) fn takes(op: Op) -> Option<(Op, bool)> {
     Some(match op {
         Op::Add32
         | Op::MinU32
