@@ -1724,46 +1724,46 @@ fn each_rule_is_checked() {
         [(work, unowned)]
     );
     // A list of nodes flips nowhere, and begins anew with whichever rounds contain its uses.
-    let nodes = |p: &mut Program| {
+    fn node_list(p: &mut Program) {
         p.frontiers[0].unique = true;
         p.frontiers[0].list = true;
         p.frontiers[0].capacity = Extent::Nodes;
         p.frontiers[0].owner = None;
         p.frontiers[0].reset = Some(FixpointId(0));
-    };
-    assert!(program(nodes).is_empty());
+    }
+    assert!(program(node_list).is_empty());
     let repeats = |p: &mut Program| {
-        nodes(p);
+        node_list(p);
         p.frontiers[0].unique = false;
     };
     assert_eq!(program(repeats), [(front, Rule::NodeList)]);
     let flips = |p: &mut Program| {
-        nodes(p);
+        node_list(p);
         p.frontiers[0].owner = Some(FixpointId(0));
     };
     assert!(!broken(flips).is_empty());
     let log = Place::List(ListId(0));
-    let list = |p: &mut Program| {
+    fn emptied_list(p: &mut Program) {
         p.lists[0].output = false;
         p.lists[0].reset = Some(FixpointId(0));
-    };
-    assert!(program(list).is_empty());
+    }
+    assert!(program(emptied_list).is_empty());
     let given_back = |p: &mut Program| {
-        list(p);
+        emptied_list(p);
         p.lists[0].output = true;
     };
     let rule = Rule::ResetOutput(FixpointId(0));
     assert_eq!(program(given_back), [(log, rule)]);
     let new = |p: &mut Program| {
-        list(p);
+        emptied_list(p);
         p.waves[0].domain = Domain::ListItems(ListId(0), true);
     };
     let rule = Rule::ResetNew(FixpointId(0));
     assert!(broken(new).contains(&(log, rule)));
     // A condition of another fixpoint asks for them.
     let asked = |p: &mut Program| {
-        list(p);
-        nodes(p);
+        emptied_list(p);
+        node_list(p);
         p.fixpoints.push(p.fixpoints[0].clone());
         p.kernels.push(p.kernels[1].clone());
         p.fixpoints[1].until = KernelId(2);

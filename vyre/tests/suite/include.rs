@@ -297,6 +297,7 @@ fn left(graph: &Csr, is_left: impl Fn(u32, u32, u32) -> bool) -> Csr {
     for src in 0..graph.node_count() as u32 {
         let of = graph
             .edges(src)
+            .into_iter()
             .filter(|&e| is_left(e, src, graph.target(e)));
         edges.extend(of.map(|e| (src, graph.target(e))));
     }

@@ -155,8 +155,13 @@ fn what_a_round_found_is_gone_in_the_next(runtime: &Runtime) {
         for (steps, last) in [(0, 1), (3, 1), (2, nodes.min(9)), (1_000, nodes.min(4))] {
             let out = session.run(phases::Run { steps, last }).expect("it runs");
             // A phase that finds only its source is the last.
-            let alone =
-                |source: &u32| steps == 0 || graph.neighbors(*source).all(|dst| dst == *source);
+            let alone = |source: &u32| {
+                steps == 0
+                    || graph
+                        .neighbors(*source)
+                        .into_iter()
+                        .all(|dst| dst == *source)
+            };
             let rounds = (0..last).find(alone).map_or(last, |source| source + 1);
             assert_eq!(out.report.rounds[0], u64::from(rounds), "{steps} steps");
             let (reached, levels, crossed) = expected(&graph, steps, rounds);
@@ -325,7 +330,10 @@ fn lists_of_an_included_graph_begin_with_each_entry(runtime: &Runtime) {
         {
             let _: u32 = least;
             sum[v as usize] += 1_000 * u64::from(graph.degree(v));
-            graph.neighbors(v).for_each(|dst| sum[dst as usize] += 1);
+            graph
+                .neighbors(v)
+                .into_iter()
+                .for_each(|dst| sum[dst as usize] += 1);
         }
         assert_eq!(out.sum, sum);
     }
