@@ -72,7 +72,7 @@ pub mod phases {
             }
         }
 
-        #[fixpoint(after(seed), until(front.is_empty()), max_rounds = 1_000)]
+        #[fixpoint(after(seed), until(front.is_empty()), max_rounds = 2_000)]
         mod search {
             #[wave(edges(graph, from = front))]
             fn follow(
@@ -398,10 +398,9 @@ fn plans_show_whose_rounds_empty_a_list() {
     let shown = |plan: &str, text: &str| assert!(plan.contains(text), "{text}: {plan}");
     shown(&plan, "up to nodes, unique, empty with searches");
     shown(&plan, "up to nodes of u32, u64, empty with searches");
-    assert!(plan.starts_with("pass phases (same bits)"), "{plan}");
     let plan = balls::PLAN.to_string();
     shown(&plan, "up to nodes, unique, empty with growths");
-    assert!(plan.starts_with("pass balls (same bits)"), "{plan}");
+    assert!(plan.starts_with("pass balls (same bits: "), "{plan}");
     let plan = thresholds::PLAN.to_string();
     shown(&plan, "up to nodes, unique, empty with rounds");
 }
