@@ -274,7 +274,7 @@ impl Builder<'_, '_> {
                 Some(name) if read => bindings.push((name.clone(), param.kind)),
                 Some(_) => self.report.error_help(
                     param.at,
-                    format!("`{name}` only reads, and not structs, reductions or rounds"),
+                    format!("`{name}` cannot take this: it only reads, and no structs, reductions or rounds"),
                     "take scalars, `&T` of what has an element per edge, `&Buf<T>`, `&Bits`, `&Rows<T>` or `&Csr`",
                 ),
                 None => self.report.error_help(

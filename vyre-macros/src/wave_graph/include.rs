@@ -538,8 +538,17 @@ impl Merger<'_> {
             ReturnType::Type(_, ty) => type_word(ty).is_some_and(|word| word == "bool"),
             ReturnType::Default => false,
         };
-        if !function.attrs.iter().any(is_device) || first != Some(Written::Edge) || !says {
-            let message = format!("`{name}` does not say of an edge whether it is swept");
+        let lacks = if !function.attrs.iter().any(is_device) {
+            Some("it is not marked `#[device]`")
+        } else if first != Some(Written::Edge) {
+            Some("its first parameter is not an `Edge`")
+        } else if !says {
+            Some("it does not return a `bool`")
+        } else {
+            None
+        };
+        if let Some(lacks) = lacks {
+            let message = format!("`{name}` cannot say which edges are swept: {lacks}");
             self.report
                 .error_help(function.sig.ident.span(), message, write);
             return None;
