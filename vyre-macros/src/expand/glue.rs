@@ -585,6 +585,17 @@ fn sweep_glue(
             let ty = swept.map(|ty| quote! { : #ty });
             quote! { #item #ty, }
         });
+    let own = sweep.filter.as_ref().map_or(args.len(), |(_, own)| *own);
+    let (args, asked) = args.split_at(own);
+    let call = quote! { #call(#(#args),*) };
+    let call = match &sweep.filter {
+        Some((filter, _)) => quote! {
+            if self::#filter(#(#asked),*) {
+                #call
+            }
+        },
+        None => call,
+    };
     let method = Ident::new(sweep.method(), Span::call_site());
     let (columns, names) = (tuple(columns), tuple(names));
     // What profilers show: a symbol with the function's name. The type is out of sight where the function is called.
@@ -602,7 +613,7 @@ fn sweep_glue(
     };
     quote! {
         #(#lets)*
-        cx.#method(#named, #columns, move |lane, #item #names| #call(#(#args),*));
+        cx.#method(#named, #columns, move |lane, #item #names| #call);
     }
 }
 

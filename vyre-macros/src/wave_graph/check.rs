@@ -69,12 +69,16 @@ pub(crate) struct Fields<'g> {
 
 /// A wave whose parameters are understood.
 pub(crate) struct Sweep {
+    /// The function that says which edges are swept, and how many parameters are the wave's own: those behind them are
+    /// that function's.
+    pub(crate) filter: Option<(Ident, usize)>,
     pub(crate) domain: Domain,
     /// In the order of the signature.
     pub(crate) params: Vec<Param>,
 }
 
 /// One parameter.
+#[derive(Clone)]
 pub(crate) struct Param {
     /// `None` for `_`.
     pub(crate) name: Option<Ident>,
@@ -282,11 +286,13 @@ impl<'g> Fields<'g> {
                         fields,
                         capacity,
                         output: *output,
+                        reset: None,
                     });
                 }
                 FieldKind::Frontier {
                     capacity,
                     unique,
+                    list,
                     item,
                 } => {
                     let fields = match item {
@@ -306,11 +312,12 @@ impl<'g> Fields<'g> {
                         name,
                         capacity,
                         unique: *unique,
+                        list: *list,
                         owner: None,
                         reset: None,
                     });
                     if csrs == 0 && item.is_none() {
-                        this.needs_topology(&field.name, "a frontier", report);
+                        this.needs_topology(&field.name, describe(&field.kind), report);
                     }
                 }
                 FieldKind::Reduction { op, count, scalar } => {
@@ -632,9 +639,19 @@ impl<'g> Fields<'g> {
                 }
                 Some(id)
             }
+            (_, Slot::List(_)) => {
+                report.error_help(
+                    name.span(),
+                    format!("`{name}` is a list, and not `unique`: what it holds need not be nodes"),
+                    format!(
+                        "declare `#[list(unique)] {name}: List<Node>`, which holds each node once; or sweep `items({name})`, and loop over `graph.edges(v)`"
+                    ),
+                );
+                None
+            }
             (_, Slot::Broken) => None,
             (field, _) => {
-                self.wrong_kind(name, field, "a frontier", report);
+                self.wrong_kind(name, field, "a frontier or a `unique` list", report);
                 None
             }
         }
@@ -696,8 +713,8 @@ pub(crate) fn describe(kind: &FieldKind) -> &'static str {
             ..
         } => "rows",
         FieldKind::Column { .. } => "a buffer",
+        FieldKind::Frontier { list: true, .. } | FieldKind::List { .. } => "a list",
         FieldKind::Frontier { .. } => "a frontier",
-        FieldKind::List { .. } => "a list",
         FieldKind::Reduction { .. } => "a reduction",
         FieldKind::Scalar(..) => "a scalar",
         FieldKind::Broken => "a field",

@@ -147,7 +147,14 @@ fn kind(slot: Slot, program: &Program) -> Option<&'static str> {
             program.buffers.get(b.index()).and_then(|b| role(b.role))
         }
         Slot::Csr(_) | Slot::RowsOf { .. } => Some("a topology"),
-        Slot::Frontier(_) => Some("a frontier"),
+        Slot::Frontier(f) => {
+            let list = program.frontiers.get(f.index()).is_some_and(|f| f.list);
+            Some(if list {
+                "a list of nodes"
+            } else {
+                "a frontier"
+            })
+        }
         Slot::Scalar(_) => Some("a scalar"),
         Slot::List(l) => {
             let list = program.lists.get(l.index());

@@ -21,6 +21,7 @@ pub mod include;
 pub mod kernels;
 pub mod language;
 pub mod lints;
+pub mod lists;
 pub mod macros;
 pub mod meanings;
 pub mod megakernel;

@@ -52,17 +52,34 @@ impl<'g> Fields<'g> {
             DomainArgs::Items { of, new } => match self.find(of, report)? {
                 (field, Slot::Frontier(id)) => {
                     if *new {
-                        report.error_help(
-                            of.span(),
-                            format!("`new` is for lists, and `{of}` is a frontier"),
-                            "a frontier's items are those that were pushed in the round before",
-                        );
+                        let list = matches!(field.kind, FieldKind::Frontier { list: true, .. });
+                        let (message, help) = match list {
+                            true => (
+                                format!("`new` is for lists that are not `unique`, and `{of}` is"),
+                                "sweep all that it holds, or push to a `#[frontier]` as well: its items are those that were pushed in the round before",
+                            ),
+                            false => (
+                                format!("`new` is for lists, and `{of}` is a frontier"),
+                                "a frontier's items are those that were pushed in the round before",
+                            ),
+                        };
+                        report.error_help(of.span(), message, help);
                         return None;
                     }
                     let nodes = matches!(field.kind, FieldKind::Frontier { item: None, .. });
                     (Domain::Items(id), nodes.then_some(Length::Nodes))
                 }
-                (_, Slot::List(id)) => (Domain::ListItems(id, *new), None),
+                (field, Slot::List(id)) => {
+                    if *new && field.reset.is_some() {
+                        report.error_help(
+                            of.span(),
+                            format!("`{of}` begins anew with each round: what this wave has swept of it is not kept"),
+                            "sweep all that it holds, or push to a `#[frontier]` as well: its items are those that were pushed in the round before",
+                        );
+                        return None;
+                    }
+                    (Domain::ListItems(id, *new), None)
+                }
                 (_, Slot::Broken) => return None,
                 (field, _) => {
                     self.wrong_kind(of, field, "a frontier or a list", report);
@@ -178,6 +195,7 @@ impl<'g> Fields<'g> {
             return None;
         }
         Some(Sweep {
+            filter: None,
             domain: domain?.0,
             params,
         })

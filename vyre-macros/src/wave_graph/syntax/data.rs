@@ -394,11 +394,12 @@ impl Taker<'_> {
                 FieldKind::Frontier {
                     capacity,
                     unique,
+                    list: false,
                     item,
                 }
             }
             "list" => {
-                let (mut capacity, mut output) = (None, false);
+                let (mut capacity, mut output, mut unique) = (None, None, None);
                 for arg in args {
                     match arg.name.to_string().as_str() {
                         "capacity" => {
@@ -406,11 +407,29 @@ impl Taker<'_> {
                             capacity = Some(self.per("capacity", value)?);
                         }
                         "output" => {
+                            output = Some(arg.name.span());
                             arg.flag(self.report);
-                            output = true;
                         }
-                        _ => unknown_arg(&arg, "list", &["capacity", "output"], self.report),
+                        "unique" => {
+                            unique = Some(arg.name.span());
+                            arg.flag(self.report);
+                        }
+                        "reset" => self.reset(arg)?,
+                        _ => {
+                            let known = ["capacity", "output", "unique", "reset"];
+                            unknown_arg(&arg, "list", &known, self.report);
+                        }
                     }
+                }
+                if let (Some(output), Some(reset)) = (output, self.reset) {
+                    self.report.error_help(
+                        reset,
+                        format!("list `{name}` is given back, and only what it holds when the run ends would be: it begins anew with each round"),
+                        "leave `reset` or `output` out; a wave may append what a round found to a second list, which has `output`",
+                    );
+                    self.report
+                        .error(output, format!("`{name}` is given back by this `output`"));
+                    return None;
                 }
                 let Some(item) = item_of(ty, "List") else {
                     self.report.error_help(
@@ -420,18 +439,24 @@ impl Taker<'_> {
                     );
                     return None;
                 };
+                if let Some(unique) = unique {
+                    return self.node_list((name, item), unique, (capacity.is_some(), output));
+                }
                 let Some(capacity) = capacity else {
                     self.report.error_help(
                         attr.path().span(),
                         format!("list `{name}` has no capacity"),
-                        "say how many items it holds: `#[list(capacity = n)]`",
+                        match type_word(item).as_deref() {
+                            Some("Node") => "say how many items it holds: `#[list(capacity = n)]`; or that it holds each node once: `#[list(unique)]`",
+                            _ => "say how many items it holds: `#[list(capacity = n)]`",
+                        },
                     );
                     return None;
                 };
                 FieldKind::List {
                     capacity,
                     item: Box::new(item.clone()),
-                    output,
+                    output: output.is_some(),
                 }
             }
             "reduce" => self.reduction(attr, args, ty)?,
@@ -445,6 +470,45 @@ impl Taker<'_> {
             }
         };
         (self.report.len() == errors).then_some(kind)
+    }
+
+    /// A `unique` list. `output`: where it says that it is given back.
+    fn node_list(
+        &mut self,
+        (name, item): (&Ident, &Type),
+        unique: Span,
+        (capacity, output): (bool, Option<Span>),
+    ) -> Option<FieldKind> {
+        if type_word(item).as_deref() != Some("Node") {
+            self.report.error_help(
+                item.span(),
+                "a `unique` list holds nodes",
+                "write `List<Node>`, or leave `unique` out",
+            );
+            return None;
+        }
+        if capacity {
+            self.report.error_help(
+                unique,
+                "a `unique` list has room for every node; it takes no capacity",
+                "remove `capacity`",
+            );
+            return None;
+        }
+        if let Some(output) = output {
+            self.report.error_help(
+                output,
+                format!("`{name}` is `unique`, and such a list is not given back"),
+                format!("let a wave over `items({name})` append to a list that is not `unique`, or store in an output of nodes"),
+            );
+            return None;
+        }
+        Some(FieldKind::Frontier {
+            capacity: None,
+            unique: true,
+            list: true,
+            item: None,
+        })
     }
 
     fn topology(&mut self, args: Vec<Arg>, ty: &Type, name: &Ident) -> Option<FieldKind> {
@@ -600,7 +664,7 @@ impl Taker<'_> {
                 "reset" => {
                     self.report.error_help(
                         arg.name.span(),
-                        format!("only scratch begins anew, and `{name}` is `#[{word}]`"),
+                        format!("only scratch and lists begin anew, and `{name}` is `#[{word}]`"),
                         match role {
                             Role::Output => "let waves work in a `#[scratch(.., reset = round)]`, and store what is to be given back in the output",
                             _ => "leave `reset` out: the caller gives what it holds",
