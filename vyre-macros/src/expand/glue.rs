@@ -228,6 +228,13 @@ impl Expansion<'_> {
                     columns.push(self.slice(b.0, value));
                 }
                 (
+                    Slot::Arrays(b, _),
+                    FieldKind::Column {
+                        role: Role::Topology,
+                        ..
+                    },
+                ) => columns.push(self.slice(b.0, quote! { topology.#name.as_flattened() })),
+                (
                     Slot::RowsOf {
                         offsets,
                         values,
@@ -346,6 +353,11 @@ impl Expansion<'_> {
                         inputs.push(self.slice(b.0, value));
                     }
                 }
+                Slot::Arrays(b, _) => {
+                    if roles.contains(&self.program.buffers[b.index()].role) {
+                        inputs.push(self.slice(b.0, quote! { #value.as_flattened() }));
+                    }
+                }
                 Slot::RowsOf { .. } => scalars.push(quote! { 0 }),
                 Slot::Csr(_)
                 | Slot::Rows(..)
@@ -380,7 +392,7 @@ impl Expansion<'_> {
                         }
                     })
                 }
-                Slot::Rows(first, _) => {
+                Slot::Rows(first, _) | Slot::Arrays(first, _) => {
                     let id = first.0;
                     let role = self.program.buffers[first.index()].role;
                     (role == Role::Output).then(|| {
@@ -555,6 +567,18 @@ fn sweep_glue(
                 // The closure takes the view itself, so that a loop keeps it in registers.
                 lets.push(quote! {
                     let #p = cx.fields #of (&[#(#ids),*]);
+                    let #p = #p.view();
+                });
+                *args.last_mut().expect("just pushed") = quote! { &#p };
+            }
+            ParamKind::Arrays {
+                buffer,
+                scalar,
+                len,
+            } => {
+                let (id, ty, len) = (buffer.0, scalar_type(scalar), len as usize);
+                lets.push(quote! {
+                    let #p = cx.fields::<[#ty; #len]>(&[#id]);
                     let #p = #p.view();
                 });
                 *args.last_mut().expect("just pushed") = quote! { &#p };

@@ -1011,6 +1011,7 @@ fn condition_bindings(
             Slot::Csr(_)
             | Slot::Buffer(_)
             | Slot::Rows(..)
+            | Slot::Arrays(..)
             | Slot::RowsOf { .. }
             | Slot::Broken => return None,
         })

@@ -125,7 +125,9 @@ fn slot_of(claim: &SameResult, fields: &Fields<'_>) -> Option<Slot> {
 
 fn resources(slot: Slot) -> Vec<Resource> {
     match slot {
-        Slot::Buffer(_) | Slot::Rows(..) => slot.buffers().map(Resource::Buffer).collect(),
+        Slot::Buffer(_) | Slot::Rows(..) | Slot::Arrays(..) => {
+            slot.buffers().map(Resource::Buffer).collect()
+        }
         Slot::List(l) => vec![Resource::List(l)],
         Slot::Reduction(r) => vec![Resource::Reduction(r)],
         Slot::Csr(_) | Slot::RowsOf { .. } | Slot::Frontier(_) | Slot::Scalar(_) | Slot::Broken => {
@@ -143,7 +145,7 @@ fn kind(slot: Slot, program: &Program) -> Option<&'static str> {
         Role::Topology => Some("a topology"),
     };
     match slot {
-        Slot::Buffer(b) | Slot::Rows(b, _) => {
+        Slot::Buffer(b) | Slot::Rows(b, _) | Slot::Arrays(b, _) => {
             program.buffers.get(b.index()).and_then(|b| role(b.role))
         }
         Slot::Csr(_) | Slot::RowsOf { .. } => Some("a topology"),

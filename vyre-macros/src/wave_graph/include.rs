@@ -7,7 +7,7 @@
 //! positions stay where they are, and are named by their paths.
 
 use super::build::build;
-use super::check::{Length, describe, operands, without_brackets};
+use super::check::{Length, describe, is_array_of, operands, row_factor, without_brackets};
 use super::domain::DomainArgs;
 use super::fill;
 use super::graph::{
@@ -112,11 +112,20 @@ fn include(
         return HashMap::new();
     }
     merge(&mut merged, imports, &mut unseen);
+    let own = merged.fields.iter().find(|f| !begins_as_literals(f));
+    let own = own.map(|f| f.name.clone());
     fill::write_out(&mut merged);
     let built = build(&merged, imports.clone(), unseen.is_empty(), &mut unseen);
     let whole = built.skeleton.is_some() && imports.broken.is_none();
     if !whole {
         report.left_to_rustc(format!("`{alias}` did not compile"));
+    } else if let Some(field) = own {
+        report.error_help(
+            args.name.span(),
+            format!("`{alias}` is not included for the `init` of `{field}`, which only it can read"),
+            "arrays of an included graph begin as numbers, for each node or edge or so many times: let a wave there store what else they begin as",
+        );
+        return HashMap::new();
     } else if !built.fields.records.is_empty() {
         report.error_help(
             args.name.span(),
@@ -138,6 +147,26 @@ fn include(
         whole,
     };
     merger.take(other, tables, imports, (meant, at))
+}
+
+/// Whether what arrays begin as can be written in a graph that includes theirs.
+fn begins_as_literals(field: &Field) -> bool {
+    let FieldKind::Column {
+        item, per, init, ..
+    } = &field.kind
+    else {
+        return true;
+    };
+    match init.as_deref() {
+        Some(init @ Expr::Array(values)) if is_array_of(item.as_deref(), init) => {
+            let here = match per {
+                Some(Per::Len(n)) => int_digits(n).is_some(),
+                _ => true,
+            };
+            here && fill::travels(values)
+        }
+        _ => true,
+    }
 }
 
 /// The fields of a graph that is not there, as far as waves take them: they stay known.
@@ -926,7 +955,12 @@ fn stands_for(
                 init,
             },
         ) => {
-            let one_type = match (our_item, item) {
+            let mut same = Vec::new();
+            let one_type = match (our_item.as_deref(), item.as_deref()) {
+                (Some(syn::Type::Array(ours)), Some(syn::Type::Array(theirs))) => {
+                    let lens = (row_factor(&ours.len), row_factor(&theirs.len));
+                    a == b && same_size(What::Part, lens, named, &mut same)
+                }
                 (Some(ours), Some(theirs)) => same_item(ours, theirs),
                 (None, None) => a == b,
                 _ => false,
@@ -939,7 +973,6 @@ fn stands_for(
                 let (here, there) = (of(our_item, a), of(item, b));
                 return differ(format!("holds `{here}`"), format!("`{there}`"));
             }
-            let mut same = Vec::new();
             let equal = same_per((our_per.as_ref(), per.as_ref()), named, &mut same);
             if !equal {
                 return differ(format!("has {}", sized(our_per)), sized(per));
@@ -956,7 +989,9 @@ fn stands_for(
             }
             let inits = [our_init, init].map(|e| e.as_deref().cloned());
             if matches!(role, Role::Output | Role::Scratch) && inits.iter().any(Option::is_some) {
-                same.push((What::Init, *a, inits));
+                let is_array = matches!(our_item.as_deref(), Some(syn::Type::Array(_)));
+                let all = begins(is_array, inits);
+                same.extend(all.into_iter().map(|values| (What::Init, *a, values)));
             }
             Ok(same)
         }
@@ -969,6 +1004,24 @@ fn stands_for(
         }
         _ => differ(format!("is {}", kind_of(ours)), kind_of(theirs)),
     }
+}
+
+/// What fields begin as, here and there: of arrays each value.
+fn begins(is_array: bool, inits: [Option<Expr>; 2]) -> Vec<[Option<Expr>; 2]> {
+    let values = |e: &Option<Expr>| match e {
+        Some(Expr::Array(all)) if is_array => Some(all.elems.len()),
+        _ => None,
+    };
+    let Some(n) = inits.iter().find_map(values) else {
+        return vec![inits];
+    };
+    let at = |k: usize| {
+        inits.each_ref().map(|e| match e {
+            Some(Expr::Array(all)) if is_array => all.elems.get(k).cloned(),
+            e => e.clone(),
+        })
+    };
+    (0..n).map(at).collect()
 }
 
 /// Whether two fields have one length; what rustc has to find equal for that is added to `same`.

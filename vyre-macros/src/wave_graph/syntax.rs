@@ -33,7 +33,7 @@ use vyre_core::vir0::scalar::Scalar;
 
 mod data;
 
-pub(crate) use data::is_struct_word;
+pub(crate) use data::{array_init, array_length, is_struct_word};
 
 /// Parses the arguments of `#[wave_graph(...)]`.
 pub(crate) fn options(tokens: TokenStream, report: &mut Report) -> Options {

@@ -8,6 +8,7 @@
 
 pub mod agreement;
 pub mod anew;
+pub mod arrays;
 pub mod backends;
 pub mod determinism;
 pub mod devices;
