@@ -165,7 +165,7 @@ impl<'g> Fields<'g> {
                     ref init,
                     ..
                 } if let Type::Array(_) = **item => {
-                    match this.array(item, init.as_deref(), helpers, report) {
+                    match values_each(item, init.as_deref(), helpers, report) {
                         None => Slot::Broken,
                         Some(len) => Slot::Arrays(BufferId(next(&mut buffers)), len),
                     }
@@ -472,25 +472,6 @@ impl<'g> Fields<'g> {
         parts.into_iter().map(|part| part.scalar).collect()
     }
 
-    /// How many values arrays of this type have, if `init` has as many.
-    fn array(
-        &mut self,
-        ty: &Type,
-        init: Option<&Expr>,
-        helpers: &Helpers,
-        report: &mut Report,
-    ) -> Option<u32> {
-        let n = kernel::array_len(ty, helpers, report)?;
-        array_length(n.into(), ty, report)?;
-        if let Some(Expr::Array(values)) = init
-            && values.elems.len() != n as usize
-        {
-            array_init(values, &values.elems.len().to_string(), ty, report);
-            return None;
-        }
-        Some(n)
-    }
-
     fn record(
         &mut self,
         ty: &Type,
@@ -753,6 +734,24 @@ impl<'g> Fields<'g> {
             }
         }
     }
+}
+
+/// How many values arrays of this type have, if `init` has as many.
+fn values_each(
+    ty: &Type,
+    init: Option<&Expr>,
+    helpers: &Helpers,
+    report: &mut Report,
+) -> Option<u32> {
+    let n = kernel::array_len(ty, helpers, report)?;
+    array_length(n.into(), ty, report)?;
+    if let Some(Expr::Array(values)) = init
+        && values.elems.len() != n as usize
+    {
+        array_init(values, &values.elems.len().to_string(), ty, report);
+        return None;
+    }
+    Some(n)
 }
 
 /// Whether these are the values of each array of a buffer of this type.
