@@ -395,8 +395,11 @@ pub mod phased {
 
         #[wave(nodes, after(steps))]
         fn add(digits: &[u32; 5], seen: &mut [u64; 2]) {
-            for &x in digits.iter() {
-                seen[0] += u64::from(x);
+            for (k, x) in digits.iter().enumerate() {
+                seen[0] += u64::from(*x) << k;
+            }
+            for (k, &x) in digits.iter().enumerate() {
+                seen[0] ^= u64::from(x) + k as u64;
             }
             for x in *digits {
                 seen[1] = seen[1] * 7 + u64::from(x);
@@ -417,8 +420,11 @@ fn arrays_begin_anew(runtime: &Runtime) {
                 digits = digits.map(|x: u32| x * 10 + v % 10);
                 digits.swap(0, 4);
             }
-            for x in digits {
-                seen[0] += u64::from(x);
+            for (k, x) in digits.into_iter().enumerate() {
+                seen[0] += u64::from(x) << k;
+            }
+            for (k, x) in digits.into_iter().enumerate() {
+                seen[0] ^= u64::from(x) + k as u64;
                 seen[1] = seen[1].wrapping_mul(7).wrapping_add(u64::from(x));
             }
         }

@@ -351,9 +351,24 @@ impl Checker<'_> {
         }
     }
 
-    /// `for x in array`: over its elements; `for x in array.iter()`: over references to them.
+    /// `for x in array`: over its elements; `for x in array.iter()`: over references to them, numbered with
+    /// `.enumerate()`.
     fn for_elements(&mut self, f: &syn::ExprForLoop, span: Span) -> Option<Expr> {
-        let own = self.iterated(&f.expr);
+        let (own, number) = match strip(&f.expr) {
+            syn::Expr::MethodCall(m) if m.method == "enumerate" && m.args.is_empty() => {
+                let parts = match &*f.pat {
+                    syn::Pat::Tuple(both) if both.elems.len() == 2 => {
+                        Some((&both.elems[0], &both.elems[1]))
+                    }
+                    _ => None,
+                };
+                match parts {
+                    Some(_) => (self.iterated(&m.receiver), parts),
+                    None => (None, None),
+                }
+            }
+            e => (self.iterated(e), None),
+        };
         let is_deref = |u: &syn::ExprUnary| matches!(u.op, syn::UnOp::Deref(_));
         let is_copied = match strip(&f.expr) {
             syn::Expr::Unary(u) => is_deref(u) && self.referred(&u.expr).is_some(),
@@ -402,7 +417,14 @@ impl Checker<'_> {
             }
         };
         self.scopes.push(Vec::new());
-        let (pat, ty) = match &*f.pat {
+        let number = number.filter(|_| by_ref);
+        let numbered = number.map(|(k, _)| {
+            let (pat, ty) = self.pattern(k);
+            self.agree(&Ty::Size, &ty);
+            let k = Kind::Cast(Box::new(expr(Kind::Var(at), Ty::U32)));
+            Stmt::Let(pat, Some(expr(k, Ty::Size)))
+        });
+        let (pat, ty) = match number.map_or(&*f.pat, |(_, element)| element) {
             syn::Pat::Reference(p) if by_ref => self.pattern(&p.pat),
             pat => {
                 let (pat, ty) = self.pattern(pat);
@@ -428,7 +450,10 @@ impl Checker<'_> {
         );
         let ends = self.never(&body.ty);
         let body = Block {
-            stmts: vec![Stmt::Let(pat, Some(item)), Stmt::Expr(body)],
+            stmts: numbered
+                .into_iter()
+                .chain([Stmt::Let(pat, Some(item)), Stmt::Expr(body)])
+                .collect(),
             tail: None,
             ends,
         };
