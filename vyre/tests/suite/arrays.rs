@@ -287,7 +287,7 @@ fn arrays_fit_the_session(runtime: &Runtime) {
     let refused = sketches::Session::new(runtime, topology).map(|_| ());
     assert_eq!(
         refused.unwrap_err().to_string(),
-        "`keys` has 8 elements; the pass needs 10 (per = node * 2)"
+        "`keys` has 8 elements; the pass needs 10 (per = node * 2, 10 elements)"
     );
 }
 
