@@ -872,6 +872,7 @@ const PASSES: &[Row] = &[
     ("endless::spin", Ok(&[&[("items", 70), ("turns", 0)]])),
     ("endless::tokens", Ok(&[&[("tokens", 3), ("wanted", 4)]])),
     ("endless::undecided", Ok(&[&[("items", 70), ("turns", 3)]])),
+    ("passes::arrays", Ok(&[&[]])),
     ("passes::bfs", Ok(&[&[("source", 3)]])),
     ("passes::doubled", Ok(&[&[("n", 0)], &[("n", 70)]])),
     ("passes::exact", Ok(&[&[("items", 70)]])),

@@ -211,6 +211,23 @@ fn shortest_paths() {
 }
 
 #[test]
+fn arrays_of_a_node() {
+    let graph = graphs::random_graph(100, 400);
+    let keys: Vec<[u32; 2]> = (0..100).map(|v| [v * 31 % 101, v * 17 % 89]).collect();
+    let least = agree(|runtime| {
+        let mut session = tested::arrays::Session::new(runtime, &graph)?;
+        Ok(session.run(tested::arrays::Run { keys: &keys })?.least)
+    });
+    for (v, least) in (0..).zip(least) {
+        let given = graph.neighbors(v).iter();
+        let given = given.map(|w| keys[w as usize][v as usize % 2]);
+        let mut all: Vec<u32> = given.chain([90, 91, 92]).collect();
+        all.sort_unstable();
+        assert_eq!(all[..3], least);
+    }
+}
+
+#[test]
 fn connected_components() {
     for (graph, symmetric) in [
         (graphs::both_ways(&graphs::random_graph(200, 150)), true),

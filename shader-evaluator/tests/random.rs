@@ -77,6 +77,7 @@ fn random_programs_do_as_shaders_what_they_do_interpreted() {
         // Shaders do not fill memory between rounds.
         program.buffers.iter_mut().for_each(|b| b.reset = None);
         program.frontiers.iter_mut().for_each(|f| f.reset = None);
+        program.lists.iter_mut().for_each(|l| l.reset = None);
         let graph = graph(u)?;
         if verify(&program).is_err() {
             return Ok(());

@@ -187,6 +187,7 @@ fn nested(deep: usize) -> Program {
             fields: vec![],
             capacity: Extent::Nodes,
             unique: true,
+            list: false,
             owner: Some(FixpointId(deep - 1)),
             reset: None,
         }],
@@ -242,6 +243,7 @@ fn tables_may_be_full() {
                     fields: vec![],
                     capacity: Extent::Fixed(0),
                     unique: false,
+                    list: false,
                     owner: None,
                     reset: None,
                 };
@@ -253,6 +255,7 @@ fn tables_may_be_full() {
                     fields: vec![Scalar::U32],
                     capacity: Extent::Fixed(0),
                     output: true,
+                    reset: None,
                 };
                 count - half
             ],
@@ -343,6 +346,7 @@ fn capacities_of_2_to_the_61_are_too_large_and_no_more() {
         fields: vec![Scalar::U64; 8],
         capacity: extent,
         unique: false,
+        list: false,
         owner: None,
         reset: None,
     };
@@ -400,6 +404,7 @@ fn capacities_of_2_to_the_61_are_too_large_and_no_more() {
         fields: vec![Scalar::U64],
         capacity: Extent::Constant(huge),
         output: true,
+        reset: None,
     }];
     for allocation in [Allocation::Separate, Allocation::Shared] {
         let too_long = RunError::TooLong {

@@ -163,6 +163,7 @@ fn bfs() -> Program {
             name: "front".into(),
             capacity: vyre_core::vir0::module::Extent::Nodes,
             unique: true,
+            list: false,
             owner: Some(f),
             reset: None,
         }],

@@ -60,6 +60,7 @@ fn program() -> Program {
             name: "front".into(),
             capacity: Extent::NodesPlusEdges,
             unique: false,
+            list: false,
             owner: Some(f),
             reset: None,
         }],

@@ -587,6 +587,7 @@ fn as_many_frontiers_as_there_can_be_go_through() {
                 fields: vec![],
                 capacity: Extent::Nodes,
                 unique: true,
+                list: false,
                 owner: None,
                 reset: None,
             })
@@ -685,12 +686,14 @@ fn what_a_device_numbers_together_has_one_limit() {
         fields: vec![Scalar::U32],
         capacity: Extent::Fixed(1),
         output: false,
+        reset: None,
     };
     let frontier = Frontier {
         name: "f".into(),
         fields: vec![],
         capacity: Extent::Fixed(1),
         unique: false,
+        list: false,
         owner: None,
         reset: None,
     };

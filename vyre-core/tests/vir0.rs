@@ -106,6 +106,7 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
                 name: "front".into(),
                 capacity: Extent::NodesPlusEdges,
                 unique: false,
+                list: false,
                 owner: Some(FixpointId(0)),
                 reset: None,
             },
@@ -114,6 +115,7 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
                 fields: FIELDS.to_vec(),
                 capacity: Extent::Fixed(5),
                 unique: false,
+                list: false,
                 owner: None,
                 reset: None,
             },
@@ -123,6 +125,7 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
             fields: FIELDS.to_vec(),
             capacity: Extent::Scalar(ScalarId(0)),
             output: true,
+            reset: None,
         }],
         reductions: vec![
             reduction("sum32", Scalar::U32),
@@ -1224,6 +1227,29 @@ fn the_hash_covers_everything_but_the_verdict_on_evidence() {
 }
 
 #[test]
+fn what_begins_anew_and_lists_of_nodes_are_kept() {
+    let mut program = kernel_program(&[word(Op::Ret, 0, 0, 0, 0)], 0);
+    let before = encode(&program);
+    program.frontiers[0].unique = true;
+    let unique = encode(&program);
+    program.frontiers[0].list = true;
+    let list = encode(&program);
+    program.frontiers[0].reset = Some(FixpointId(0));
+    program.lists[0].reset = Some(FixpointId(0));
+    program.buffers[3].reset = Some(FixpointId(0));
+    let reset = encode(&program);
+    assert_eq!(decode(&reset).as_ref(), Ok(&program));
+    assert!(before != unique && unique != list && list != reset);
+    assert!(before.len() == unique.len() && unique.len() == list.len());
+    let text = disasm::program(&program);
+    for line in ["frontier front: ", "list log: "] {
+        let line = text.lines().find(|l| l.trim_start().starts_with(line));
+        let line = line.unwrap_or_else(|| panic!("{text}"));
+        assert!(line.contains(", anew in levels"), "{line}");
+    }
+}
+
+#[test]
 fn a_changed_byte_of_any_section_is_found() {
     let mut program = kernel_program(&[word(Op::Ret, 0, 0, 0, 0)], 0);
     program.manifest.title = "a title".into();
@@ -1305,8 +1331,8 @@ fn parts_fill_in_constants_and_positions() {
 // ---------------------------------------------------------------------------------------------------------------------
 // Verifier
 
-/// The errors of the sound program after a change.
-fn broken(change: impl FnOnce(&mut Program)) -> Vec<(Place, Rule)> {
+/// A program that breaks no rule.
+fn sound() -> Program {
     let code = [
         word(Op::Loop, 0, 0, 0, 6),
         word(Op::Ld32, 4, 2, 0, resource(2, 0)),
@@ -1316,8 +1342,14 @@ fn broken(change: impl FnOnce(&mut Program)) -> Vec<(Place, Rule)> {
         word(Op::EndLoop, 0, 0, 0, 0),
         word(Op::Ret, 0, 0, 0, 0),
     ];
-    let mut program = kernel_program(&code, 1);
+    let program = kernel_program(&code, 1);
     assert_eq!(verify(&program), Ok(()));
+    program
+}
+
+/// The errors of the sound program after a change.
+fn broken(change: impl FnOnce(&mut Program)) -> Vec<(Place, Rule)> {
+    let mut program = sound();
     change(&mut program);
     let errors = verify(&program).expect_err("the change breaks a rule");
     assert_eq!(decode(&encode(&program)), Ok(program));
@@ -1697,6 +1729,63 @@ fn each_rule_is_checked() {
         program(|p| p.frontiers[1].reset = Some(FixpointId(0))),
         [(work, unowned)]
     );
+    // A list of nodes flips nowhere, and begins anew with whichever rounds contain its uses.
+    fn node_list(p: &mut Program) {
+        p.frontiers[0].unique = true;
+        p.frontiers[0].list = true;
+        p.frontiers[0].capacity = Extent::Nodes;
+        p.frontiers[0].owner = None;
+        p.frontiers[0].reset = Some(FixpointId(0));
+    }
+    let mut kept = sound();
+    node_list(&mut kept);
+    assert_eq!(verify(&kept), Ok(()));
+    let repeats = |p: &mut Program| {
+        node_list(p);
+        p.frontiers[0].unique = false;
+    };
+    assert_eq!(program(repeats), [(front, Rule::NodeList)]);
+    let flips = |p: &mut Program| {
+        node_list(p);
+        p.frontiers[0].owner = Some(FixpointId(0));
+    };
+    assert!(!broken(flips).is_empty());
+    let log = Place::List(ListId(0));
+    fn emptied_list(p: &mut Program) {
+        p.lists[0].output = false;
+        p.lists[0].reset = Some(FixpointId(0));
+    }
+    let mut kept = sound();
+    emptied_list(&mut kept);
+    assert_eq!(verify(&kept), Ok(()));
+    let given_back = |p: &mut Program| {
+        emptied_list(p);
+        p.lists[0].output = true;
+    };
+    let rule = Rule::ResetOutput(FixpointId(0));
+    assert_eq!(program(given_back), [(log, rule)]);
+    let new = |p: &mut Program| {
+        emptied_list(p);
+        p.waves[0].domain = Domain::ListItems(ListId(0), true);
+    };
+    let rule = Rule::ResetNew(FixpointId(0));
+    assert!(broken(new).contains(&(log, rule)));
+    // A condition of another fixpoint asks for them.
+    let asked = |p: &mut Program| {
+        emptied_list(p);
+        node_list(p);
+        p.fixpoints.push(p.fixpoints[0].clone());
+        p.kernels.push(p.kernels[1].clone());
+        p.fixpoints[1].until = KernelId(2);
+    };
+    let rule = Rule::ResetOutside(FixpointId(0), KernelId(2));
+    assert!(broken(asked).contains(&(front, rule)));
+    let asked = |p: &mut Program| {
+        asked(p);
+        p.kernels[2].uniforms = vec![Uniform::ListLen(ListId(0))];
+    };
+    let rule = Rule::ResetOutside(FixpointId(0), KernelId(2));
+    assert!(broken(asked).contains(&(log, rule)));
     assert_eq!(
         broken(|p| {
             anew(p);

@@ -87,6 +87,7 @@ pub(crate) struct Layout {
     pub(crate) forms: Vec<Form>,
     pub(crate) kernels: Vec<abi::Kernel>,
     waves: Vec<abi::Wave>,
+    /// The program's, then those whose rounds are second flips of lists.
     fixpoints: Vec<abi::Fixpoint>,
     steps: Vec<abi::Step>,
     /// By phase, the step that fills what its start is the time for; the barrier behind it is the next step. Where
@@ -358,7 +359,7 @@ impl Layout {
         head.tables_bytes = at;
         head.kernel_count = self.kernels.len() as u32;
         head.buffer_count = program.buffers.len() as u32;
-        head.fixpoint_count = self.fixpoints.len() as u32;
+        head.fixpoint_count = program.fixpoints.len() as u32;
         head.frontier_count = queues as u32;
         head.reduction_count = program.reductions.len() as u32;
         head.record_count = records_of(program).count() as u32;

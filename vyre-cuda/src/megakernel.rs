@@ -227,7 +227,12 @@ impl Executor for Megakernel {
                 continue;
             }
             *column = Column::filled(buffer.scalar, 0, 0);
-            room_in(column, (bytes / buffer.scalar.size_bytes()) as usize)?;
+            let len = (bytes / buffer.scalar.size_bytes()) as usize;
+            room_in(column, len)?;
+            // The result has this memory as it is only where it has room for whole arrays.
+            if column.capacity() != len {
+                continue;
+            }
             // SAFETY: whoever has the outcome has the lock, and lets go of the lock before the columns grow or are freed
             // (`Executor::lock`).
             let begun = unsafe { locked.lock(column, bytes as usize) };

@@ -140,7 +140,7 @@ fn tables(p: &mut Program, choices: &mut Choices<'_>) {
         let f = FixpointId(choices.id(p.fixpoints.len()));
         (!choices.one_in(3)).then_some(f)
     };
-    match choices.below(18) {
+    match choices.below(20) {
         0 | 1 => {
             let to = extent(p, choices);
             if let Some(buffer) = choices.pick_mut(&mut p.buffers) {
@@ -291,6 +291,24 @@ fn tables(p: &mut Program, choices: &mut Choices<'_>) {
                 let to = Extent::Computed(LengthId(p.lengths.len() as u16 - 1));
                 if let Some(buffer) = choices.pick_mut(&mut p.buffers) {
                     buffer.extent = to;
+                }
+            }
+        }
+        17 => {
+            let to = scope(p, choices);
+            match choices.below(3) {
+                0 => choices.pick_mut(&mut p.buffers).map(|x| x.reset = to),
+                1 => choices.pick_mut(&mut p.frontiers).map(|x| x.reset = to),
+                _ => choices.pick_mut(&mut p.lists).map(|x| x.reset = to),
+            };
+        }
+        18 => {
+            let whole = choices.one_in(2);
+            if let Some(frontier) = choices.pick_mut(&mut p.frontiers) {
+                frontier.list = !frontier.list;
+                if frontier.list && whole {
+                    (frontier.unique, frontier.capacity) = (true, Extent::Nodes);
+                    frontier.fields.clear();
                 }
             }
         }

@@ -95,7 +95,7 @@ impl Statements<'_> {
                 self.list(&of.to_string(), list);
             }
             ("reset", [TokenTree::Ident(round)]) if round == "round" => {}
-            ("per" | "capacity" | "bits" | "init" | "max_rounds", _) => {
+            ("per" | "capacity" | "bits" | "init" | "max_rounds" | "edges", _) => {
                 self.expression(value.iter().cloned().collect());
             }
             // `reverse_of`, or a field of an included graph.

@@ -350,6 +350,7 @@ impl Expansion<'_> {
             Slot::Csr(_)
             | Slot::Buffer(_)
             | Slot::Rows(..)
+            | Slot::Arrays(..)
             | Slot::RowsOf { .. }
             | Slot::Broken => return None,
         })
@@ -501,7 +502,7 @@ impl Expansion<'_> {
                         Role::Topology | Role::Scratch | Role::InOut => {}
                     }
                 }
-                Slot::Rows(b, _) => {
+                Slot::Rows(b, _) | Slot::Arrays(b, _) => {
                     let Some(item) = field.item() else { continue };
                     match self.program.buffers[b.index()].role {
                         Role::Input => {
@@ -637,7 +638,7 @@ impl Expansion<'_> {
         let is_lent = |(field, slot): (&Field, Slot)| match (slot, &field.kind) {
             (Slot::Csr(_), FieldKind::Csr { reverse_of }) => reverse_of.is_none(),
             (
-                Slot::Buffer(_) | Slot::Rows(..) | Slot::RowsOf { .. },
+                Slot::Buffer(_) | Slot::Rows(..) | Slot::Arrays(..) | Slot::RowsOf { .. },
                 FieldKind::Column { role, .. },
             ) => *role == Role::Topology,
             (Slot::Broken, _) => matches!(field.host, Some(Host::Topology(_))),
@@ -694,7 +695,7 @@ impl Expansion<'_> {
                     });
                 }
                 (
-                    Slot::Rows(..),
+                    Slot::Rows(..) | Slot::Arrays(..),
                     FieldKind::Column {
                         role: Role::Topology,
                         item,

@@ -34,6 +34,11 @@ impl Items {
         }
     }
 
+    pub(crate) fn clear(&mut self) {
+        self.columns.iter_mut().for_each(|c| c.reset(0, 0));
+        self.refused = 0;
+    }
+
     /// Those that did not fit are counted.
     pub(crate) fn len(&self) -> u64 {
         self.columns[0].len() as u64 + self.refused

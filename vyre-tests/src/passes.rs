@@ -766,3 +766,28 @@ pub mod flat {
         *pair = (1, u64::from(v), 2);
     }
 }
+
+/// Arrays for each node: the least keys among its neighbours', of which each gives one.
+#[wave_graph]
+pub mod arrays {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = node)]
+        keys: [u32; 2],
+        #[output(per = node, init = [90, 91, 92])]
+        least: [u32; 3],
+    }
+
+    #[wave(nodes)]
+    fn collect(v: Node, graph: &Csr, keys: &Records<[u32; 2]>, least: &mut [u32; 3]) {
+        for w in graph.neighbors(v) {
+            let mut held = keys.get(w)[(v % 2) as usize];
+            for k in 0..least.len() {
+                if held < least[k] {
+                    (least[k], held) = (held, least[k]);
+                }
+            }
+        }
+    }
+}

@@ -12,6 +12,8 @@ const SCRATCH: u16 = 4;
 const OUTPUTS: u16 = 2;
 /// The frontier of the graph itself; each fixpoint has one more.
 const GRAPH: FrontierId = FrontierId(0);
+/// The list.
+const LOG: ListId = ListId(0);
 
 fn word(op: Op, d: u8, a: u8, b: u8, imm: u32) -> Word {
     let op = op as u8;
@@ -53,6 +55,7 @@ pub fn program(u: &mut Unstructured<'_>) -> Arbitrary<Program> {
             fields: vec![Scalar::U32],
             capacity: Extent::Fixed(u.int_in_range(5..=200)?),
             output: true,
+            reset: None,
         }],
         constants: vec![Constant {
             scalar: Scalar::U32,
@@ -83,6 +86,7 @@ impl Generator<'_, '_> {
     fn own(&mut self) -> Arbitrary<()> {
         let i = self.program.frontiers.len();
         let unique = self.u.arbitrary()?;
+        let list = unique && self.u.ratio(1, 2)?;
         self.program.frontiers.push(Frontier {
             name: format!("front{i}"),
             fields: vec![],
@@ -91,6 +95,7 @@ impl Generator<'_, '_> {
                 false => Extent::Fixed(self.u.int_in_range(2..=60)?),
             },
             unique,
+            list,
             owner: None,
             reset: None,
         });
@@ -109,8 +114,8 @@ impl Generator<'_, '_> {
         Ok(())
     }
 
-    /// Some buffers begin anew with the rounds of a fixpoint around their uses, and some frontiers with those of a
-    /// fixpoint around their owner.
+    /// Some buffers and lists begin anew with the rounds of a fixpoint around their uses, and some frontiers with those
+    /// of a fixpoint around their owner.
     fn anew(&mut self) -> Arbitrary<()> {
         let swapping: Vec<FixpointId> = (0..self.program.fixpoints.len() as u16)
             .map(FixpointId)
@@ -135,14 +140,23 @@ impl Generator<'_, '_> {
             }
         }
         for id in (0..self.program.frontiers.len() as u16).map(FrontierId) {
-            let Some(flips) = self.program.frontiers[id.index()].owner else {
-                continue;
+            let declared = &self.program.frontiers[id.index()];
+            let flips = match (declared.owner, declared.list) {
+                (Some(owner), _) => vec![owner],
+                (None, true) => vec![],
+                (None, false) => continue,
             };
             let resource = [Resource::Frontier(id); 2];
-            let owner = self.around(resource, |_| true, &[flips]);
+            let owner = self.around(resource, |_| true, &flips);
             if owner.is_some() && self.u.ratio(1, 2)? {
                 self.program.frontiers[id.index()].reset = owner;
             }
+        }
+        let new = |w: &Wave| matches!(w.domain, Domain::ListItems(_, true));
+        let owner = self.around([Resource::List(LOG); 2], |_| true, &[]);
+        if owner.is_some() && !self.program.waves.iter().any(new) && self.u.ratio(3, 4)? {
+            let log = &mut self.program.lists[LOG.index()];
+            (log.reset, log.output) = (owner, false);
         }
         Ok(())
     }
@@ -228,13 +242,20 @@ impl Generator<'_, '_> {
 
     fn wave(&mut self, scope: Option<FixpointId>) -> Arbitrary<WaveId> {
         let own = Self::number(scope);
-        let (topology, front) = (TopologyId(0), FrontierId(own));
+        let (topology, mut front) = (TopologyId(0), FrontierId(own));
+        // Lists of nodes are swept in any scope.
+        let frontiers = (0..).map(FrontierId).zip(&self.program.frontiers);
+        let lists: Vec<FrontierId> =
+            (frontiers.filter(|(_, f)| f.list).map(|(id, _)| id)).collect();
+        if !lists.is_empty() && self.u.ratio(1, 3)? {
+            front = *self.u.choose(&lists)?;
+        }
         let domain = match self.u.int_in_range(0..=5)? {
             0 | 1 => Domain::Nodes,
             2 => Domain::Range(Extent::Fixed(2)),
             3 => Domain::Items(front),
             4 => Domain::EdgesFrom(topology, front),
-            _ => Domain::ListItems(ListId(0), self.u.arbitrary()?),
+            _ => Domain::ListItems(LOG, self.u.ratio(1, 3)?),
         };
         let mut accesses = Vec::new();
         let mut uses = |resource, mode| {
@@ -252,7 +273,8 @@ impl Generator<'_, '_> {
             uses(resource, Mode::Read);
         }
         if let Some(f) = domain.frontier() {
-            self.program.frontiers[f.index()].owner = scope;
+            let frontier = &mut self.program.frontiers[f.index()];
+            frontier.owner = scope.filter(|_| !frontier.list);
         }
         // Row 0 is the node that the lane is about.
         match (domain.frontier().and(domain.topology()), domain.list()) {
@@ -312,7 +334,7 @@ impl Generator<'_, '_> {
                     code.push(word(Op::Reduce32, 0, 0, 0, of(own)));
                 }
                 6 => {
-                    uses(Resource::List(ListId(0)), Mode::Update(UpdateOp::Append));
+                    uses(Resource::List(LOG), Mode::Update(UpdateOp::Append));
                     code.push(word(Op::Append, 1, 0, 0, of(0)));
                     code.push(word(Op::ListSt32, 0, 1, 0, of(0)));
                 }
@@ -373,8 +395,16 @@ impl Generator<'_, '_> {
     /// After some rounds, or once the fixpoint's frontier is empty, its reduction 0, or the list long.
     fn condition(&mut self, f: u16) -> Arbitrary<Kernel> {
         let own = f + 1;
+        // What begins anew with the rounds of a fixpoint inside is not asked for.
+        let may_ask = |reset: Option<FixpointId>| {
+            reset.is_none_or(|r| self.program.is_within(Some(FixpointId(f)), r))
+        };
+        let front = &self.program.frontiers[usize::from(own)];
+        let front = may_ask(front.reset.filter(|_| front.list));
+        let log = may_ask(self.program.lists[LOG.index()].reset);
         let asked = match self.u.int_in_range(0..=4)? {
             0 => Uniform::Round,
+            1 if !front => Uniform::Round,
             1 => Uniform::FrontierLen(FrontierId(own)),
             2 => Uniform::Reduction(ReductionId(own)),
             // Of a fixpoint around, or of the graph.
@@ -382,7 +412,8 @@ impl Generator<'_, '_> {
                 let around = self.program.fixpoints[usize::from(f)].parent;
                 Uniform::Reduction(ReductionId(around.map_or(0, |f| f.0 + 1)))
             }
-            _ => Uniform::ListLen(ListId(0)),
+            _ if !log => Uniform::Round,
+            _ => Uniform::ListLen(LOG),
         };
         let enough = self.u.int_in_range(1..=4)?;
         let code = match asked {

@@ -289,16 +289,21 @@ impl Sweeper for State {
         self.rounds[fixpoint.index()] = round;
         for (f, declared) in self.program.frontiers.iter().enumerate() {
             if declared.reset == Some(fixpoint) {
-                self.now[f].columns.iter_mut().for_each(|c| c.reset(0, 0));
-                self.next[f].columns.iter_mut().for_each(|c| c.reset(0, 0));
+                self.now[f].clear();
+                self.next[f].clear();
                 self.pushed[f].clear();
             } else if declared.owner == Some(fixpoint) {
                 swap(&mut self.now[f], &mut self.next[f]);
-                self.next[f].columns.iter_mut().for_each(|c| c.reset(0, 0));
+                self.next[f].clear();
                 self.pushed[f].clear();
             }
         }
         let program = Arc::clone(&self.program);
+        for (list, declared) in self.lists.iter_mut().zip(&program.lists) {
+            if declared.reset == Some(fixpoint) {
+                list.clear();
+            }
+        }
         for (column, declared) in self.buffers.iter_mut().zip(&program.buffers) {
             if declared.reset == Some(fixpoint) {
                 let bits = declared

@@ -52,6 +52,164 @@ pub struct Body {
     pub value: Option<Expr>,
 }
 
+impl Body {
+    /// The same for the items for which a condition about the same item holds, evaluated before it.
+    ///
+    /// # Panics
+    /// Where the condition has no value.
+    #[must_use]
+    pub fn behind(mut self, mut condition: Body) -> Body {
+        let by = Moved {
+            locals: self.locals.len() as u32,
+            arrays: self.arrays.len() as u32,
+        };
+        by.block(&mut condition.block);
+        let mut cond = condition.value.expect("a condition has a value");
+        by.expr(&mut cond);
+        self.locals.append(&mut condition.locals);
+        self.arrays.append(&mut condition.arrays);
+        let mut block = Vec::new();
+        let ItemLocals {
+            index, src, dst, ..
+        } = condition.item;
+        let own = &mut self.item;
+        for (own, asked) in [
+            (&mut own.index, index),
+            (&mut own.src, src),
+            (&mut own.dst, dst),
+        ] {
+            let Some(asked) = asked.map(|l| LocalId(l.0 + by.locals)) else {
+                continue;
+            };
+            match *own {
+                Some(own) => block.push(Stmt::Assign(asked, Expr::Local(own))),
+                None => *own = Some(asked),
+            }
+        }
+        block.append(&mut condition.block);
+        block.push(Stmt::If {
+            cond,
+            then: std::mem::take(&mut self.block),
+            otherwise: Block::new(),
+        });
+        self.block = block;
+        self
+    }
+}
+
+/// How far the locals and arrays of a body are from what they were, where it has become part of another.
+#[derive(Clone, Copy)]
+struct Moved {
+    locals: u32,
+    arrays: u32,
+}
+
+impl Moved {
+    fn block(self, block: &mut [Stmt]) {
+        block.iter_mut().for_each(|s| self.stmt(s));
+    }
+
+    fn stmt(self, stmt: &mut Stmt) {
+        match stmt {
+            Stmt::Assign(local, x) => {
+                local.0 += self.locals;
+                self.expr(x);
+            }
+            Stmt::ArrayFill { array, value } => {
+                array.0 += self.arrays;
+                self.expr(value);
+            }
+            Stmt::ArrayAssign { array, values } => {
+                array.0 += self.arrays;
+                values.iter_mut().for_each(|x| self.expr(x));
+            }
+            Stmt::ArrayStore {
+                array,
+                index,
+                value,
+                ..
+            } => {
+                array.0 += self.arrays;
+                self.expr(index);
+                self.expr(value);
+            }
+            Stmt::Store { index, value, .. }
+            | Stmt::AtomicStore { index, value, .. }
+            | Stmt::CheckIndex {
+                index, len: value, ..
+            } => {
+                self.expr(index);
+                self.expr(value);
+            }
+            Stmt::Eval(x)
+            | Stmt::Push { value: x, .. }
+            | Stmt::Reduce { value: x, .. }
+            | Stmt::Assert { cond: x, .. } => self.expr(x),
+            Stmt::PushItem { fields, .. } => fields.iter_mut().for_each(|x| self.expr(x)),
+            Stmt::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                self.expr(cond);
+                self.block(then);
+                self.block(otherwise);
+            }
+            Stmt::Loop { body, .. } => self.block(body),
+            Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Return => {}
+        }
+    }
+
+    fn expr(self, e: &mut Expr) {
+        match e {
+            Expr::Literal(..) | Expr::Uniform(..) | Expr::Len(_) => {}
+            Expr::Local(local) => local.0 += self.locals,
+            Expr::ArrayLoad { array, index, .. } => {
+                array.0 += self.arrays;
+                self.expr(index);
+            }
+            Expr::Unary(_, _, x)
+            | Expr::Cast { value: x, .. }
+            | Expr::Bitcast { value: x, .. }
+            | Expr::Load { index: x, .. }
+            | Expr::AtomicLoad { index: x, .. }
+            | Expr::Csr { of: x, .. } => self.expr(x),
+            Expr::Binary {
+                left: x, right: y, ..
+            }
+            | Expr::Compare {
+                left: x, right: y, ..
+            }
+            | Expr::Atomic {
+                index: x, value: y, ..
+            } => {
+                self.expr(x);
+                self.expr(y);
+            }
+            Expr::MulAdd {
+                a: x, b: y, c: z, ..
+            }
+            | Expr::Select {
+                cond: x,
+                then: y,
+                otherwise: z,
+                ..
+            }
+            | Expr::CompareExchange {
+                index: x,
+                expected: y,
+                new: z,
+                ..
+            } => {
+                self.expr(x);
+                self.expr(y);
+                self.expr(z);
+            }
+            Expr::Append { fields, .. } => fields.iter_mut().for_each(|x| self.expr(x)),
+        }
+    }
+}
+
 /// Locals that the operator fills, u32 but for the fields; `None` when the body does not use them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ItemLocals {

@@ -7,7 +7,7 @@
 
 use crate::dsl::columns::{Column, Element, SliceMut};
 use crate::dsl::error::RunError;
-use crate::dsl::views::{Arrays, Atomic, Buf, Scalars};
+use crate::dsl::views::{Arrays, Atomic, AtomicElement, Buf, Scalars, into_arrays};
 use crate::vir0::module::BufferId;
 use crate::vir0::scalar::Scalar;
 use crate::vir0::scalar::ScalarType;
@@ -15,9 +15,9 @@ use std::slice::IterMut;
 
 /// What stands in lists, frontiers and struct-of-arrays buffers: a scalar, or a plain struct or tuple of records, with
 /// at most [`MAX_FIELDS`](crate::vir0::module::MAX_FIELDS) scalars in all. [`record!`](crate::dsl::record) implements
-/// it for a struct.
+/// it for a struct. Of a buffer, an array of scalars is an element too, but no part of one.
 ///
-/// A backend keeps one array for each scalar, in declaration order; lanes see whole values.
+/// A backend keeps one array for each scalar, in declaration order, and arrays side by side; lanes see whole values.
 pub trait Record: Copy + Send + Sync + 'static {
     /// The same value as nested tuples of scalars.
     type Shape: Shape;
@@ -177,6 +177,92 @@ macro_rules! scalars {
     )*};
 }
 scalars! { bool = false; u8 = 0; u32 = 0; i32 = 0; f32 = 0.0; u64 = 0; i64 = 0; f64 = 0.0; }
+
+/// The element of a buffer of arrays. It lies in one array, side by side: an index into it is computed.
+impl<T: AtomicElement + Shape, const N: usize> Record for [T; N] {
+    type Shape = [T; N];
+    #[inline]
+    fn into_shape(self) -> [T; N] {
+        self
+    }
+    #[inline]
+    fn from_shape(shape: [T; N]) -> [T; N] {
+        shape
+    }
+    fn exchange(columns: &mut Vec<Column>, values: &mut Vec<[T; N]>) -> bool {
+        if columns.is_empty() {
+            columns.push(T::column(Vec::new()));
+        }
+        let column = columns.first_mut().and_then(T::in_column_mut).expect(TYPED);
+        let given = std::mem::take(values).into_flattened();
+        match into_arrays(std::mem::replace(column, given)) {
+            Ok(arrays) => *values = arrays,
+            Err(taken) => {
+                // Its memory is not made of whole arrays: the values are copied, and each keeps its own.
+                let given = std::mem::replace(column, taken);
+                *values = into_arrays(given).unwrap_or_default();
+                values.clear();
+                let arrays = column.as_chunks().0;
+                if values.try_reserve_exact(arrays.len()).is_err() {
+                    return false;
+                }
+                values.extend_from_slice(arrays);
+            }
+        }
+        true
+    }
+}
+
+impl<T: AtomicElement + Shape, const N: usize> Shape for [T; N] {
+    const ZERO: [T; N] = [T::ZERO; N];
+    fn each_scalar(tell: &mut impl FnMut(Scalar)) {
+        tell(T::SCALAR);
+    }
+    type Parts<'a> = &'a mut [[T; N]];
+    type Cells<'a> = &'a Buf<Atomic<T>>;
+    fn parts<'a>(from: &mut impl Iterator<Item = SliceMut<'a>>) -> &'a mut [[T; N]] {
+        let values = from.next().and_then(T::in_slice_mut).expect(TYPED);
+        values.as_chunks_mut().0
+    }
+    #[inline]
+    fn cut(parts: Self::Parts<'_>, at: usize) -> (Self::Parts<'_>, Self::Parts<'_>) {
+        parts.split_at_mut(at)
+    }
+    #[inline]
+    fn first_of<'p>(parts: &'p mut &mut [[T; N]], len: usize) -> &'p mut [[T; N]] {
+        &mut parts[..len]
+    }
+    #[inline]
+    fn load(parts: &&mut [[T; N]], at: usize) -> [T; N] {
+        parts[at]
+    }
+    #[inline]
+    fn store(self, parts: &mut &mut [[T; N]], at: usize) {
+        parts[at] = self;
+    }
+    #[inline]
+    fn cells(parts: Self::Parts<'_>) -> Self::Cells<'_> {
+        Buf::atomic(parts.as_flattened_mut())
+    }
+    #[inline]
+    fn get(cells: &&Buf<Atomic<T>>, at: u32) -> [T; N] {
+        std::array::from_fn(|k| cells[at * N as u32 + k as u32].get())
+    }
+    #[inline]
+    fn put(self, cells: &&Buf<Atomic<T>>, at: u32) {
+        for (k, value) in (0..).zip(self) {
+            cells[at * N as u32 + k].put(value);
+        }
+    }
+    fn spread<V>(values: &[V], part: impl Fn(&V) -> [T; N] + Copy, to: &mut IterMut<'_, Column>) {
+        let column = to.next().and_then(T::in_column_mut).expect(TYPED);
+        column.extend(values.iter().flat_map(part));
+    }
+    #[inline]
+    fn first(self) -> u32 {
+        self.as_slice().first().map_or(0, |x| x.to_bits64() as u32)
+    }
+}
 
 macro_rules! tuples {
     ($($($ty:ident $i:tt)+;)*) => {$(

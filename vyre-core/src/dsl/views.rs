@@ -1,9 +1,9 @@
 //! The views through which lanes see buffers, and the only `unsafe` of this crate.
 //!
-//! Zeroed memory is asked for where none may be left, which std's vectors cannot. Four reinterpretations are needed and
+//! Zeroed memory is asked for where none may be left, which std's vectors cannot. Five reinterpretations are needed and
 //! std has no stable safe form of them: a slice as a [`Buf`] or a [`Row`] (slices that are indexed by `u32`), an exclusively
-//! borrowed slice as atomics, an owned vector as one of atomics and back, and a vector that a single thread grows
-//! through a shared reference. Rows lie in a session, and kernels take them by reference as if they were the host's own.
+//! borrowed slice as atomics, an owned vector as one of atomics and back, an owned vector as one of arrays, and a vector
+//! that a single thread grows through a shared reference. Rows lie in a session, and kernels take them by reference as if they were the host's own.
 //! [`Arrays`] have one length for all their slices, so that an index is checked once.
 //! Besides, there is a hint to the cache.
 
@@ -107,6 +107,23 @@ pub(crate) fn from_atomic<T: AtomicElement>(values: Vec<Atomic<T>>) -> Vec<T> {
     // SAFETY: the vector gives its allocation up, and as it is owned, nothing else accesses its elements. `Atomic<T>`
     // and `T` have one size, one alignment (checked above) and the same valid bytes.
     unsafe { Vec::from_raw_parts(first.cast::<T>(), len, capacity) }
+}
+
+/// A vector as one of arrays, in the same memory; as it was where it has no whole number of them, or room for none.
+pub(crate) fn into_arrays<T: AtomicElement, const N: usize>(
+    values: Vec<T>,
+) -> Result<Vec<[T; N]>, Vec<T>> {
+    const { assert!(N > 0) }
+    let whole = |n: usize| n.is_multiple_of(N);
+    if !whole(values.len()) || !whole(values.capacity()) {
+        return Err(values);
+    }
+    let mut values = ManuallyDrop::new(values);
+    let (first, len, capacity) = (values.as_mut_ptr(), values.len(), values.capacity());
+    // SAFETY: the vector gives its allocation up. `[T; N]` is `N` elements that follow each other, with the alignment of
+    // `T`, so the allocation of `capacity` elements is one of `capacity / N` arrays, of which the first `len / N` are
+    // initialized: both are whole numbers.
+    Ok(unsafe { Vec::from_raw_parts(first.cast::<[T; N]>(), len / N, capacity / N) })
 }
 
 impl<T> Index<u32> for Buf<T> {
@@ -597,7 +614,7 @@ impl<'a, S: Scalars> Arrays<'a, S> {
     /// One for each scalar, of its type, all of one length; panics otherwise.
     pub(crate) fn new(from: impl Iterator<Item = Slice<'a>>) -> Self {
         let mut from = from.peekable();
-        let len = from.peek().map_or(0, Slice::len);
+        let len = from.peek().map_or(0, Slice::len) / S::EACH;
         Arrays {
             first: S::pointers(&mut from, len),
             len,
@@ -642,6 +659,8 @@ impl<'a, S: Scalars> Arrays<'a, S> {
 
 /// A scalar, or a tuple of such: what stands in [`Arrays`]. No other crate can name it, so it is implemented here only.
 pub trait Scalars: Copy {
+    /// How many elements of the first array are one value: an array's own elements lie side by side.
+    const EACH: usize = 1;
     /// Where the array of each scalar begins.
     type Pointers: Copy;
     /// Takes an array of this length for each scalar; panics for another.
@@ -676,6 +695,30 @@ macro_rules! scalars {
     )*};
 }
 scalars! { bool u8 u32 i32 f32 u64 i64 f64 }
+
+impl<T: AtomicElement, const N: usize> Scalars for [T; N] {
+    const EACH: usize = N;
+    type Pointers = *const [T; N];
+    fn pointers<'a>(from: &mut impl Iterator<Item = Slice<'a>>, len: usize) -> *const [T; N] {
+        let array = from.next().and_then(T::in_slice);
+        let array = array.expect("there is an array for each scalar, of its type");
+        let (values, rest) = array.as_chunks();
+        assert!(
+            values.len() == len && rest.is_empty(),
+            "fields of one length"
+        );
+        values.as_ptr()
+    }
+    #[inline]
+    fn after(first: &*const [T; N], at: usize) -> *const [T; N] {
+        first.wrapping_add(at)
+    }
+    #[inline]
+    unsafe fn read(first: &*const [T; N], at: usize) -> [T; N] {
+        // SAFETY: the caller promises a borrowed array with more elements than `at`.
+        unsafe { *first.add(at) }
+    }
+}
 
 macro_rules! tuples {
     ($($($ty:ident $i:tt)+;)*) => {$(

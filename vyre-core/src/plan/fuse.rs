@@ -387,6 +387,7 @@ fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
     p.lists.extend(second.lists.iter().map(|x| {
         let mut x = x.clone();
         x.capacity = shift.extent(x.capacity);
+        x.reset = x.reset.map(|f| shift.fixpoint(f));
         x
     }));
     p.reductions.extend(second.reductions.iter().map(|x| {

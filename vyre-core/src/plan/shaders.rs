@@ -532,7 +532,8 @@ fn refused(program: &Program, target: Target, part: Part) -> Option<(usize, Why)
     let anew = |f: FixpointId| program.is_within(scope, f);
     let buffers = program.buffers.iter().map(|b| (&b.name, b.reset));
     let frontiers = program.frontiers.iter().map(|f| (&f.name, f.reset));
-    let mut resets = buffers.chain(frontiers);
+    let lists = program.lists.iter().map(|l| (&l.name, l.reset));
+    let mut resets = buffers.chain(frontiers).chain(lists);
     if let Some((name, f)) =
         resets.find_map(|(name, reset)| Some((name, reset.filter(|&f| anew(f))?)))
     {

@@ -587,13 +587,17 @@ pub(super) fn describe(p: &Program, resource: Resource) -> (&'static str, String
             let x = &p.frontiers[x.index()];
             let unique = if x.unique { ", unique" } else { "" };
             let n = extent(p, x.capacity);
+            if x.list {
+                return ("list", format!("up to {n}{unique}{}", empty(p, x.reset)));
+            }
             ("frontier", format!("up to {n}{unique}{}", owner(p, x)))
         }
         Resource::List(l) => {
             let l = &p.lists[l.index()];
             let names: Vec<&str> = l.fields.iter().map(|s| s.name()).collect();
             let n = extent(p, l.capacity);
-            ("list", format!("up to {n} of {}", names.join(", ")))
+            let empty = empty(p, l.reset);
+            ("list", format!("up to {n} of {}{empty}", names.join(", ")))
         }
         Resource::Reduction(r) => {
             let r = &p.reductions[r.index()];
@@ -682,12 +686,16 @@ fn edges_of(p: &Program, t: TopologyId) -> String {
 }
 
 fn owner(p: &Program, x: &Frontier) -> String {
-    let with = |what: &str, f: Option<FixpointId>| {
-        f.map_or(String::new(), |f| {
-            format!(", {what} with {}", p.fixpoints[f.index()].name)
-        })
-    };
-    with("flips", x.owner) + &with("empty", x.reset)
+    let flips = x.owner.map_or(String::new(), |f| {
+        format!(", flips with {}", p.fixpoints[f.index()].name)
+    });
+    flips + &empty(p, x.reset)
+}
+
+fn empty(p: &Program, reset: Option<FixpointId>) -> String {
+    reset.map_or(String::new(), |f| {
+        format!(", empty with {}", p.fixpoints[f.index()].name)
+    })
 }
 
 fn reduce_name(op: ReduceOp) -> &'static str {

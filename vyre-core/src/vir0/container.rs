@@ -637,7 +637,6 @@ macro_rules! structs {
 }
 structs! {
     Topology { name, reverse_of }
-    List { name, fields, capacity, output }
     Reduction { name, op, scalar, owner, output }
     ScalarParam { name, scalar }
     Length { terms }
@@ -654,7 +653,7 @@ structs! {
     Reason { wave, resource, site, why }
 }
 
-/// What a fixpoint resets stands in a table of its own ([`resets`]), here and for frontiers.
+/// What a fixpoint resets stands in a table of its own ([`resets`]), here, for frontiers and for lists.
 impl Codec for Buffer {
     fn put(&self, out: &mut Vec<u8>) {
         self.name.put(out);
@@ -680,28 +679,54 @@ impl Codec for Frontier {
         self.name.put(out);
         self.fields.put(out);
         self.capacity.put(out);
-        self.unique.put(out);
+        (u8::from(self.unique) | u8::from(self.list) << 1).put(out);
         self.owner.put(out);
     }
     fn take(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let (name, fields, capacity) = (Codec::take(from)?, Codec::take(from)?, Codec::take(from)?);
+        let (kind, unknown) = from.tag("kind of frontier")?;
+        if kind > 3 {
+            return Err(unknown);
+        }
         Ok(Frontier {
-            name: Codec::take(from)?,
-            fields: Codec::take(from)?,
-            capacity: Codec::take(from)?,
-            unique: Codec::take(from)?,
+            name,
+            fields,
+            capacity,
+            unique: kind & 1 != 0,
+            list: kind & 2 != 0,
             owner: Codec::take(from)?,
             reset: None,
         })
     }
 }
 
-/// The buffers and frontiers that begin anew, and with whose rounds.
+impl Codec for List {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.name.put(out);
+        self.fields.put(out);
+        self.capacity.put(out);
+        self.output.put(out);
+    }
+    fn take(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(List {
+            name: Codec::take(from)?,
+            fields: Codec::take(from)?,
+            capacity: Codec::take(from)?,
+            output: Codec::take(from)?,
+            reset: None,
+        })
+    }
+}
+
+/// The buffers, frontiers and lists that begin anew, and with whose rounds.
 fn resets(program: &Program) -> Vec<(Resource, FixpointId)> {
     let buffers = (0..=u16::MAX).map(BufferId).zip(&program.buffers);
     let buffers = buffers.filter_map(|(id, b)| Some((Resource::Buffer(id), b.reset?)));
     let frontiers = (0..=u16::MAX).map(FrontierId).zip(&program.frontiers);
     let frontiers = frontiers.filter_map(|(id, f)| Some((Resource::Frontier(id), f.reset?)));
-    let mut resets: Vec<_> = buffers.chain(frontiers).collect();
+    let lists = (0..=u16::MAX).map(ListId).zip(&program.lists);
+    let lists = lists.filter_map(|(id, l)| Some((Resource::List(id), l.reset?)));
+    let mut resets: Vec<_> = buffers.chain(frontiers).chain(lists).collect();
     resets.sort_unstable();
     resets
 }
@@ -714,7 +739,8 @@ fn take_resets(program: &mut Program, from: &mut Reader<'_>) -> Result<(), Decod
         let reset = match resource {
             Resource::Buffer(id) => (program.buffers.get_mut(id.index())).map(|b| &mut b.reset),
             Resource::Frontier(id) => (program.frontiers.get_mut(id.index())).map(|f| &mut f.reset),
-            Resource::Topology(_) | Resource::List(_) | Resource::Reduction(_) => None,
+            Resource::List(id) => (program.lists.get_mut(id.index())).map(|l| &mut l.reset),
+            Resource::Topology(_) | Resource::Reduction(_) => None,
         };
         *reset
             .filter(|_| ascending)

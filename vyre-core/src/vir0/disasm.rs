@@ -59,7 +59,11 @@ pub fn program(program: &Program) -> String {
         );
     }
     for f in &program.frontiers {
-        let unique = if f.unique { " unique" } else { "" };
+        let unique = match (f.list, f.unique) {
+            (true, _) => " list",
+            (false, true) => " unique",
+            (false, false) => "",
+        };
         let owner = f.owner.map(|id| fixpoint(program, id));
         let owner = owner.map_or(String::new(), |name| format!(", flips in {name}"));
         let capacity = extent(program, f.capacity);
@@ -82,7 +86,11 @@ pub fn program(program: &Program) -> String {
         let output = if l.output { ", output" } else { "" };
         line(
             &mut out,
-            format_args!("list {}: {capacity} of {items}{output}", l.name),
+            format_args!(
+                "list {}: {capacity} of {items}{output}{}",
+                l.name,
+                anew(program, l.reset)
+            ),
         );
     }
     for r in &program.reductions {

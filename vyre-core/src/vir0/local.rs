@@ -18,8 +18,8 @@
 //! places at hand, the verifier for bytecode.
 
 use crate::vir0::module::{
-    Access, Buffer, BufferId, Extent, FixpointId, FrontierId, KernelId, LengthId, Mode, NodeRef,
-    Program, ReductionId, Resource, Role, Step, TopologyId, Uniform, UpdateOp, WaveId,
+    Access, Buffer, BufferId, Extent, FixpointId, FrontierId, KernelId, LengthId, ListId, Mode,
+    NodeRef, Program, ReductionId, Resource, Role, Step, TopologyId, Uniform, UpdateOp, WaveId,
 };
 use crate::vir0::scalar::Scalar;
 use thiserror::Error;
@@ -243,7 +243,9 @@ fn misuses_in(program: &Program, local: &Local, locals: &[Local], found: &mut Ve
         if let Some((list, _)) = wave.domain.list() {
             misuse(at, Some(Resource::List(list)), Why::List);
         }
-        let swept = wave.domain.frontier().map(Resource::Frontier);
+        let list = |f: &FrontierId| program.frontiers.get(f.index()).is_some_and(|f| f.list);
+        let swept = wave.domain.frontier().filter(|f| !list(f));
+        let swept = swept.map(Resource::Frontier);
         for access in &wave.accesses {
             if let Some(why) = misused(program, local, *access)
                 && swept != Some(access.resource)
@@ -264,6 +266,11 @@ fn misuses_in(program: &Program, local: &Local, locals: &[Local], found: &mut Ve
             misuse(here, of, Why::Items);
         } else if !fits {
             misuse(here, of, Why::Capacity);
+        }
+    }
+    for (l, list) in (0u16..).zip(&program.lists) {
+        if local.contains(program, list.reset) {
+            misuse(here, Some(Resource::List(ListId(l))), Why::List);
         }
     }
     for (r, reduction) in (0u16..).zip(&program.reductions) {

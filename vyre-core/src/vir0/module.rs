@@ -181,10 +181,13 @@ pub struct Frontier {
     pub capacity: Extent,
     /// Repeated pushes of a node in one round count once; capacity is `Nodes`.
     pub unique: bool,
+    /// It is a list of nodes, which is unique: it never flips, and what one group pushed is swept by the groups after
+    /// it, in every scope.
+    pub list: bool,
     /// The innermost fixpoint that encloses all its sweeps; it flips at the start of each of its rounds.
     pub owner: Option<FixpointId>,
-    /// It is empty again when a round of this fixpoint begins, which is around the owner. All waves that use it are in
-    /// that fixpoint.
+    /// It is empty again when a round of this fixpoint begins, which is around the owner, or whichever of a list. All
+    /// waves that use it are in that fixpoint.
     pub reset: Option<FixpointId>,
 }
 
@@ -206,7 +209,7 @@ impl Frontier {
     }
 }
 
-/// A bounded list: waves append, what is there stays until the run ends.
+/// A bounded list: waves append, what is there stays until the run ends, or a round of the fixpoint that resets it.
 ///
 /// A sweep sees the items that were there when it began. Each backend keeps one array for each field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -219,6 +222,9 @@ pub struct List {
     pub capacity: Extent,
     /// Its items are part of the run's output.
     pub output: bool,
+    /// It is empty again when a round of this fixpoint begins. All waves that use it are in that fixpoint, and none of
+    /// them sweeps only what it has not swept.
+    pub reset: Option<FixpointId>,
 }
 
 impl List {
@@ -405,6 +411,22 @@ pub enum Uniform {
     Nodes,
     /// Items of a list, u32.
     ListLen(ListId),
+}
+
+impl Uniform {
+    /// The frontier, list or reduction that it is about.
+    pub fn asks(self) -> Option<Resource> {
+        match self {
+            Uniform::Reduction(r) => Some(Resource::Reduction(r)),
+            Uniform::FrontierLen(f) => Some(Resource::Frontier(f)),
+            Uniform::ListLen(l) => Some(Resource::List(l)),
+            Uniform::Scalar(_)
+            | Uniform::Constant(_)
+            | Uniform::Round
+            | Uniform::OuterRound(_)
+            | Uniform::Nodes => None,
+        }
+    }
 }
 
 /// Where the operator puts the work item before the code starts; `None`: the kernel does not use it.

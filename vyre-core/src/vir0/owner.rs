@@ -17,9 +17,11 @@
 //! A condition asks for what its own fixpoint owns, or the graph, and for reductions of fixpoints around ([`may_ask`]),
 //! which do not change while it runs. Anything else has just been flipped or reset.
 //!
+//! A frontier that is a list of nodes flips nowhere: the graph owns it, whoever sweeps it.
+//!
 //! This is the one definition: the macros call it with source places at hand, the verifier for bytecode.
 
-use crate::vir0::module::{FixpointId, Mode, Program, Resource, WaveId};
+use crate::vir0::module::{FixpointId, FrontierId, Mode, Program, Resource, WaveId};
 
 /// Who owns a frontier or a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +55,7 @@ pub struct Owners {
 ///     fixpoint,
 ///     after: vec![],
 /// };
-/// let front = Frontier { name: "front".into(), fields: vec![], capacity: Extent::Nodes, unique: true, owner: None, reset: None };
+/// let front = Frontier { name: "front".into(), fields: vec![], capacity: Extent::Nodes, unique: true, list: false, owner: None, reset: None };
 /// let inside = Some(FixpointId(0));
 /// let mut program = Program { frontiers: vec![front], waves: vec![sweep(inside)], ..Program::default() };
 /// assert_eq!(owners(&program).frontiers, [Owner::Scope(inside)]);
@@ -80,7 +82,8 @@ pub fn owners(program: &Program) -> Owners {
                 (Some(_), Owner::Scope(_) | Owner::Split(..)) => {}
             }
         };
-        if let Some(f) = wave.domain.frontier() {
+        let is_list = |f: &FrontierId| program.frontiers.get(f.index()).is_some_and(|f| f.list);
+        if let Some(f) = wave.domain.frontier().filter(|f| !is_list(f)) {
             let at = f.index();
             decides(frontiers.get_mut(at), owners.frontiers.get_mut(at));
         }

@@ -9,6 +9,7 @@
 //! `a.or_from(v, b, w)` is one operation on two fields: both are named everywhere.
 
 use crate::vir0::isa::{IMM, MAX_DIRECT_UNIFORMS, Op, UNIFORM_BASE};
+use crate::vir0::length::{LengthOp, Term};
 use crate::vir0::module::{
     Extent, FixpointId, Kernel, KernelId, Program, Resource, SiteId, Uniform, Width, row_words,
 };
@@ -31,6 +32,8 @@ pub enum Dimension {
     Node,
     /// Rows of bits: the bit or the word; or an element of structs.
     Inside,
+    /// The same by a length that was worked out: or an element of arrays.
+    Computed,
     /// Not known.
     Any,
     /// A local array, which is no field.
@@ -42,7 +45,11 @@ impl Dimension {
     fn is_of_bits(self) -> bool {
         match self {
             Dimension::Row | Dimension::Bit | Dimension::Word | Dimension::Array => true,
-            Dimension::Whole | Dimension::Node | Dimension::Inside | Dimension::Any => false,
+            Dimension::Whole
+            | Dimension::Node
+            | Dimension::Inside
+            | Dimension::Computed
+            | Dimension::Any => false,
         }
     }
 }
@@ -81,7 +88,7 @@ fn checked(kernel: &Kernel, pc: u32) -> Dimension {
         Some(Uniform::Nodes) => Dimension::Node,
         Some(_) => Dimension::Inside,
         None if word.b == IMM => Dimension::Inside,
-        None if kernel.uniforms.len() <= MAX_DIRECT_UNIFORMS => Dimension::Inside,
+        None if kernel.uniforms.len() <= MAX_DIRECT_UNIFORMS => Dimension::Computed,
         None => Dimension::Any,
     }
 }
@@ -179,7 +186,7 @@ fn length(
             Dimension::Bit => bit().into_iter().collect(),
             Dimension::Word => word().into_iter().collect(),
             // A row of one bit has one word: its width says both.
-            Dimension::Inside => bit().or_else(word).into_iter().collect(),
+            Dimension::Inside | Dimension::Computed => bit().or_else(word).into_iter().collect(),
             Dimension::Any => row().into_iter().chain(bit().or_else(word)).collect(),
         };
         return (!sizes.is_empty()).then(|| sizes.join(" or "));
@@ -192,7 +199,29 @@ fn length(
     {
         return (sizes.resolve(program, extent)? == len + 1).then(|| counted(len, "row"));
     }
-    (sizes.resolve(program, extent)? == len).then(|| declared(program, extent, len))
+    let all = sizes.resolve(program, extent)?;
+    let by_arrays = matches!(
+        dimension,
+        Dimension::Whole | Dimension::Computed | Dimension::Any
+    );
+    if all == len {
+        Some(declared(program, extent, len))
+    } else if by_arrays && arrays(program, extent, all) == Some(len) {
+        Some(counted(len, "array"))
+    } else {
+        None
+    }
+}
+
+/// How many elements a buffer has if these are arrays: its length is computed as theirs, times the length of an array.
+fn arrays(program: &Program, extent: Extent, all: u64) -> Option<u64> {
+    let Extent::Computed(id) = extent else {
+        return None;
+    };
+    match &program.lengths.get(id.index())?.terms[..] {
+        [.., Term::Value(Extent::Fixed(n)), Term::Op(LengthOp::Mul)] => all.checked_div(*n),
+        _ => None,
+    }
 }
 
 /// How a length is declared that is not one of rows of bits, with its value.

@@ -166,9 +166,8 @@ impl Program {
         verify(&program).map_err(UntrustedError::Verify)?;
         let buffers = program.buffers.iter().map(|b| (&b.name, b.reset));
         let frontiers = program.frontiers.iter().map(|f| (&f.name, f.reset));
-        let mut anew = buffers
-            .chain(frontiers)
-            .filter(|(_, reset)| reset.is_some());
+        let lists = program.lists.iter().map(|l| (&l.name, l.reset));
+        let mut anew = (buffers.chain(frontiers).chain(lists)).filter(|(_, reset)| reset.is_some());
         if let Some((name, _)) = anew.next() {
             let name = name.clone();
             return Err(UntrustedError::Anew { name });

@@ -175,6 +175,15 @@ pub enum Rule {
     /// A unique frontier holds each node at most once.
     #[error("a unique frontier's capacity is {0:?}, not Nodes")]
     UniqueCapacity(Extent),
+    /// Several pushes of a node to a list of nodes are one.
+    #[error("a list of nodes that is not unique")]
+    NodeList,
+    /// What a wave has swept of a list is known of a list that only grows.
+    #[error("sweeps what is new in a list that begins anew in rounds of fixpoint {}", .0.0)]
+    ResetNew(FixpointId),
+    /// The caller gets what lists hold when the run ends.
+    #[error("is part of the result, and begins anew in rounds of fixpoint {}", .0.0)]
+    ResetOutput(FixpointId),
     /// A frontier flips in the scope of its sweeps, a reduction resets in that of its updates.
     #[error("owner is {actual:?}; its sweeps or updates lie in {expected:?}")]
     Owner {
@@ -748,11 +757,15 @@ impl<'p> Verifier<'p> {
                 let nodes = frontier.capacity == Extent::Nodes;
                 self.require(nodes, || Rule::UniqueCapacity(frontier.capacity));
             }
+            self.require(frontier.unique || !frontier.list, || Rule::NodeList);
             frontier.owner.map(|id| self.fixpoint(id));
             if let Some(reset) = frontier.reset {
                 let owner = frontier.owner;
                 let around = owner.is_some_and(|o| o != reset && p.is_within(owner, reset));
-                self.require(around, || Rule::ResetOwner { reset, owner });
+                self.require(around || frontier.list, || Rule::ResetOwner {
+                    reset,
+                    owner,
+                });
                 self.reset(Resource::Frontier(FrontierId(i)), reset);
             }
         }
@@ -762,6 +775,12 @@ impl<'p> Verifier<'p> {
             let fields = list.fields.len();
             let fits = (1..=MAX_FIELDS).contains(&fields);
             self.require(fits, || Rule::Fields(fields));
+            if let Some(reset) = list.reset {
+                self.require(!list.output, || Rule::ResetOutput(reset));
+                let new = |w: &Wave| w.domain.list() == Some((ListId(i), true));
+                self.require(!p.waves.iter().any(new), || Rule::ResetNew(reset));
+                self.reset(Resource::List(ListId(i)), reset);
+            }
         }
         for (i, reduction) in (0..=u16::MAX).zip(&p.reductions) {
             self.at = Place::Reduction(ReductionId(i));
@@ -822,7 +841,8 @@ impl<'p> Verifier<'p> {
         }
     }
 
-    /// What begins anew in rounds of a fixpoint is used in no wave outside, but for reads of outputs.
+    /// What begins anew in rounds of a fixpoint is used in no wave outside, but for reads of outputs, and no condition
+    /// outside asks for it.
     fn reset(&mut self, resource: Resource, fixpoint: FixpointId) {
         let p = self.program;
         if self.fixpoint(fixpoint).is_none() {
@@ -839,6 +859,15 @@ impl<'p> Verifier<'p> {
         let outside = |w: &&Wave| uses(w) && !p.is_within(w.fixpoint, fixpoint);
         if let Some(wave) = p.waves.iter().find(outside) {
             self.fail(Rule::ResetOutside(fixpoint, wave.kernel));
+        }
+        let asks = |until: KernelId| {
+            let uniforms = p.kernels.get(until.index()).map(|k| k.uniforms.iter());
+            uniforms.is_some_and(|mut u| u.any(|u| u.asks() == Some(resource)))
+        };
+        let conditions = (0..=u16::MAX).map(FixpointId).zip(&p.fixpoints);
+        let mut outside = conditions.filter(|(f, _)| !p.is_within(Some(*f), fixpoint));
+        if let Some((_, around)) = outside.find(|(_, f)| asks(f.until)) {
+            self.fail(Rule::ResetOutside(fixpoint, around.until));
         }
     }
 

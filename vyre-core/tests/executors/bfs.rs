@@ -192,6 +192,7 @@ pub fn program(max_rounds: u64, capacity: Extent) -> Program {
             name: "front".to_owned(),
             capacity,
             unique: false,
+            list: false,
             owner: Some(FixpointId(0)),
             reset: None,
         }],

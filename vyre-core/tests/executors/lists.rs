@@ -258,6 +258,7 @@ fn program() -> Program {
         fields: fields.to_vec(),
         capacity,
         output,
+        reset: None,
     };
     Program {
         name: "halving".into(),
@@ -280,6 +281,7 @@ fn program() -> Program {
             fields: vec![U64, U32],
             capacity: Extent::Scalar(ScalarId(2)),
             unique: false,
+            list: false,
             owner: Some(FixpointId(0)),
             reset: None,
         }],

@@ -147,6 +147,7 @@ fn program() -> Program {
         name: name.to_owned(),
         capacity,
         unique,
+        list: false,
         owner: None,
         reset: None,
     };

@@ -239,6 +239,7 @@ pub(crate) fn program(body: &Body) -> Program {
                 name: "front".into(),
                 capacity: Extent::NodesPlusEdges,
                 unique: false,
+                list: false,
                 owner: Some(FixpointId(0)),
                 reset: None,
             },
@@ -247,6 +248,7 @@ pub(crate) fn program(body: &Body) -> Program {
                 fields: vec![Scalar::I64, Scalar::Bool],
                 capacity: Extent::Fixed(9),
                 unique: false,
+                list: false,
                 owner: None,
                 reset: None,
             },
@@ -256,6 +258,7 @@ pub(crate) fn program(body: &Body) -> Program {
             fields: vec![U32, Scalar::U8, Scalar::F64],
             capacity: Extent::Fixed(9),
             output: false,
+            reset: None,
         }],
         reductions: [U32, Scalar::F64]
             .iter()

@@ -165,7 +165,7 @@ impl<'m> Run<'m> {
             frontiers: counted(&tables, head.frontiers, head.frontier_count),
             records: counted(&tables, head.records, head.record_count),
             reductions: counted(&tables, head.reductions, head.reduction_count),
-            fixpoints: counted(&tables, head.fixpoints, head.fixpoint_count),
+            fixpoints: values_of(between(head.fixpoints, head.lists)),
             lists: values_of(between(head.lists, head.pulls)),
             pulls: values_of(between(head.pulls, head.fills)),
             fills: counted(&tables, head.fills, head.fill_count),
@@ -633,7 +633,9 @@ impl<'m> Run<'m> {
     fn leave(&mut self) {
         let control = self.head.control;
         let of = self.control;
-        for (at, f) in (of.results..).step_by(8).zip(&self.fixpoints) {
+        // Behind those of the program stand second flips of lists.
+        let fixpoints = self.fixpoints.iter().take(self.program.fixpoints.len());
+        for (at, f) in (of.results..).step_by(8).zip(fixpoints) {
             self.memory.store(control + at, 8, f.rounds);
         }
         for (at, b) in (of.homes..).step_by(4).zip(&self.buffers) {

@@ -34,7 +34,7 @@ pub(crate) enum General {
     /// The fixpoint has another fixpoint in it, swaps buffers, owns reductions or many frontiers, or ends otherwise than
     /// by an empty frontier of its own.
     Shape,
-    /// Memory begins anew with each round.
+    /// Memory, a frontier or a list begins anew with each round.
     Anew,
     /// There is no shared memory for it.
     Room,
@@ -60,7 +60,10 @@ impl General {
                     f,
                     "it does more than sweep up to {FRONTIERS} frontiers until one is empty"
                 ),
-                General::Anew => write!(f, "a `#[scratch]` begins anew with each of its rounds"),
+                General::Anew => write!(
+                    f,
+                    "a buffer, a frontier or a list begins anew with each of its rounds"
+                ),
                 General::Room => write!(f, "there is no shared memory left"),
             }
         })

@@ -13,6 +13,7 @@ use vyre_core::vir0::module::{Domain, FixpointId, Kernel, Program, Step, Uniform
 impl Layout {
     /// Fixpoints and steps, once the kernels are known.
     pub(super) fn schedule(&mut self, program: &Program, allocation: Allocation) {
+        let mut emptied = Vec::new();
         for (f, fixpoint) in program.fixpoints.iter().enumerate() {
             let owner = Some(FixpointId(f as u16));
             let owned = |owners: Vec<Option<FixpointId>>| -> Vec<u32> {
@@ -22,9 +23,14 @@ impl Layout {
                     .map(|(i, _)| i)
                     .collect()
             };
-            // A frontier that begins empty is flipped twice: behind the second flip, what was left is on no side.
+            // What begins empty is flipped twice: behind the second flip, what was left is on no side. The second flip
+            // of a frontier is that of its owner. No round flips a list, so that it needs one of its own.
             let (flips, empties) = program.frontiers.iter().map(|x| (x.owner, x.reset)).unzip();
-            let frontiers = [owned(flips), owned(empties)].concat();
+            let lists = lists_emptied(program, FixpointId(f as u16));
+            let own = [owned(flips), owned(empties)].concat();
+            let others = lists.iter().filter(|list| !own.contains(list));
+            let frontiers: Vec<u32> = own.iter().chain(others).copied().collect();
+            emptied.push(lists);
             let reductions = owned(program.reductions.iter().map(|x| x.owner).collect());
             let swaps: Vec<u32> = fixpoint
                 .swaps
@@ -44,6 +50,20 @@ impl Layout {
                 ..Default::default()
             };
             self.fixpoints.push(described);
+        }
+        // The second flips of lists stand behind the fixpoints, as if they were those of rounds.
+        let mut second = vec![None; emptied.len()];
+        for (f, lists) in emptied.into_iter().enumerate() {
+            if !lists.is_empty() {
+                second[f] = Some(self.fixpoints.len() as u32);
+                let described = abi::Fixpoint {
+                    until_frontier: NONE,
+                    frontier_count: lists.len() as u32,
+                    frontiers: self.list(&lists),
+                    ..Default::default()
+                };
+                self.fixpoints.push(described);
+            }
         }
         let mut looked: Vec<u32> = Vec::new();
         self.fills_here();
@@ -79,6 +99,10 @@ impl Layout {
                     if begins_anew(program, f) {
                         self.refills.push((f, self.steps.len()));
                         self.steps.extend([NOTHING, plain(abi::step::BARRIER)]);
+                    }
+                    if let Some(id) = second[f.index()] {
+                        let kind = abi::step::ROUND;
+                        self.steps.push(abi::Step { id, ..plain(kind) });
                     }
                 }
                 Step::Barrier => {
@@ -147,6 +171,7 @@ impl Layout {
         let kernel = &self.kernels[wave.kernel.index()];
         let uniforms = &program.kernels[wave.kernel.index()].uniforms;
         start == f
+            && program.frontiers[frontier.index()].owner == Some(f)
             && described.until_frontier == u32::from(frontier.0)
             && until.carried == u32::from(frontier.0)
             && (until.pushed_count == 1 || self.forms[wave.kernel.index()].quick.is_some())
@@ -211,12 +236,24 @@ impl Layout {
     }
 }
 
-/// Whether a round of this fixpoint has a barrier behind its start: for fills; and for frontiers, whose second flip
-/// zeroes the counter that slower CTAs look at up to then.
+/// Whether a round of this fixpoint has a barrier behind its start: for fills; and for frontiers and lists, whose second
+/// flip zeroes the counter that slower CTAs look at up to then.
 fn begins_anew(program: &Program, f: FixpointId) -> bool {
     let buffers = program.buffers.iter().map(|b| b.reset);
     let frontiers = program.frontiers.iter().map(|x| x.reset);
-    buffers.chain(frontiers).any(|reset| reset == Some(f))
+    let lists = program.lists.iter().map(|l| l.reset);
+    let mut all = buffers.chain(frontiers).chain(lists);
+    all.any(|reset| reset == Some(f))
+}
+
+/// The lists that rounds of this fixpoint empty, those of nodes first, by the device's numbers.
+fn lists_emptied(program: &Program, f: FixpointId) -> Vec<u32> {
+    let nodes = (0u32..).zip(&program.frontiers);
+    let nodes = nodes.filter(|(_, x)| x.list && x.reset == Some(f));
+    let lists = (0u16..).zip(&program.lists);
+    let lists = lists.filter(|(_, l)| l.reset == Some(f));
+    let lists = lists.map(|(l, _)| list_number(program, l));
+    nodes.map(|(id, _)| id).chain(lists).collect()
 }
 
 /// A step that fills nothing, as all are before a run says otherwise.

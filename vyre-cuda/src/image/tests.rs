@@ -138,6 +138,7 @@ pub(crate) fn search() -> Program {
         fields: vec![],
         capacity: Extent::Nodes,
         unique: false,
+        list: false,
         owner: Some(fixpoint),
         reset: None,
     }];
@@ -325,6 +326,7 @@ fn a_module_has_the_sweeps_that_its_tables_say() {
             name: "front".into(),
             capacity: Extent::Nodes,
             unique: false,
+            list: false,
             owner: None,
             reset: None,
             fields: vec![],

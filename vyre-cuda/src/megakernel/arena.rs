@@ -193,6 +193,7 @@ mod tests {
                         _ => Extent::Nodes,
                     },
                     unique: i == 1 || i == 2,
+                    list: false,
                     owner: (i == 0).then_some(FixpointId(0)),
                     reset: None,
                 })

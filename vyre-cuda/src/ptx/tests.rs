@@ -41,6 +41,7 @@ fn frontier() -> Frontier {
         fields: vec![],
         capacity: Extent::Nodes,
         unique: false,
+        list: false,
         owner: None,
         reset: None,
     }

@@ -228,6 +228,13 @@ impl Expansion<'_> {
                     columns.push(self.slice(b.0, value));
                 }
                 (
+                    Slot::Arrays(b, _),
+                    FieldKind::Column {
+                        role: Role::Topology,
+                        ..
+                    },
+                ) => columns.push(self.slice(b.0, quote! { topology.#name.as_flattened() })),
+                (
                     Slot::RowsOf {
                         offsets,
                         values,
@@ -346,6 +353,11 @@ impl Expansion<'_> {
                         inputs.push(self.slice(b.0, value));
                     }
                 }
+                Slot::Arrays(b, _) => {
+                    if roles.contains(&self.program.buffers[b.index()].role) {
+                        inputs.push(self.slice(b.0, quote! { #value.as_flattened() }));
+                    }
+                }
                 Slot::RowsOf { .. } => scalars.push(quote! { 0 }),
                 Slot::Csr(_)
                 | Slot::Rows(..)
@@ -380,7 +392,7 @@ impl Expansion<'_> {
                         }
                     })
                 }
-                Slot::Rows(first, _) => {
+                Slot::Rows(first, _) | Slot::Arrays(first, _) => {
                     let id = first.0;
                     let role = self.program.buffers[first.index()].role;
                     (role == Role::Output).then(|| {
@@ -559,6 +571,18 @@ fn sweep_glue(
                 });
                 *args.last_mut().expect("just pushed") = quote! { &#p };
             }
+            ParamKind::Arrays {
+                buffer,
+                scalar,
+                len,
+            } => {
+                let (id, ty, len) = (buffer.0, scalar_type(scalar), len as usize);
+                lets.push(quote! {
+                    let #p = cx.fields::<[#ty; #len]>(&[#id]);
+                    let #p = #p.view();
+                });
+                *args.last_mut().expect("just pushed") = quote! { &#p };
+            }
             ParamKind::Append(l) => {
                 let id = l.0;
                 let of = of(Slot::List(l));
@@ -585,6 +609,17 @@ fn sweep_glue(
             let ty = swept.map(|ty| quote! { : #ty });
             quote! { #item #ty, }
         });
+    let own = sweep.filter.as_ref().map_or(args.len(), |(_, own)| *own);
+    let (args, asked) = args.split_at(own);
+    let call = quote! { #call(#(#args),*) };
+    let call = match &sweep.filter {
+        Some((filter, _)) => quote! {
+            if self::#filter(#(#asked),*) {
+                #call
+            }
+        },
+        None => call,
+    };
     let method = Ident::new(sweep.method(), Span::call_site());
     let (columns, names) = (tuple(columns), tuple(names));
     // What profilers show: a symbol with the function's name. The type is out of sight where the function is called.
@@ -602,7 +637,7 @@ fn sweep_glue(
     };
     quote! {
         #(#lets)*
-        cx.#method(#named, #columns, move |lane, #item #names| #call(#(#args),*));
+        cx.#method(#named, #columns, move |lane, #item #names| #call);
     }
 }
 

@@ -195,6 +195,20 @@ pub(super) fn record(ty: &syn::Type, helpers: &Helpers, report: &mut Report) -> 
     Some(record)
 }
 
+/// See [`super::array_len`].
+pub(super) fn array_len(ty: &syn::Type, helpers: &Helpers, report: &mut Report) -> Option<u32> {
+    let env = Env {
+        bindings: &[],
+        helpers,
+        fields: &[],
+    };
+    let mut c = Checker::new(env, report, Role::Helper, helpers.modules.len());
+    match c.ty(ty) {
+        Ty::Array(_, n) if !c.failed => Some(n),
+        _ => None,
+    }
+}
+
 /// Checks an `until` condition.
 pub(super) fn condition(
     name: &str,
@@ -325,6 +339,8 @@ struct Checker<'a> {
     /// Variables that stand for what a reference refers to: `self` through `&self` or `&mut self`, an own element that
     /// is a struct.
     refs: Vec<VarId>,
+    /// Those of them that refer to an element of an array.
+    element_refs: Vec<VarId>,
     mut_self: bool,
     /// Variables that stand for the body's own constants.
     body_constants: Vec<VarId>,
@@ -367,6 +383,7 @@ impl<'a> Checker<'a> {
             owner: None,
             in_constants: 0,
             refs: Vec::new(),
+            element_refs: Vec::new(),
             mut_self: false,
             body_constants: Vec::new(),
             assumptions: Vec::new(),

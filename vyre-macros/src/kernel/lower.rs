@@ -363,6 +363,7 @@ impl<'f> Lowerer<'_, 'f> {
                 ParamKind::Rows { values, scalar, .. }
                 | ParamKind::OwnValues { values, scalar, .. },
             ) => (values, scalar),
+            Some(ParamKind::Arrays { buffer, scalar, .. }) => (buffer, scalar),
             // All of its buffers have one length.
             Some(ParamKind::Records { first, .. }) => (first, Scalar::U32),
             _ => {

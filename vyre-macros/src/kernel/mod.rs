@@ -38,6 +38,11 @@ pub(crate) fn record(ty: &syn::Type, helpers: &Helpers, report: &mut Report) -> 
     check::record(ty, helpers, report)
 }
 
+/// How many values an array of a buffer has, in sight of the innermost module; `None` when it was reported.
+pub(crate) fn array_len(ty: &syn::Type, helpers: &Helpers, report: &mut Report) -> Option<u32> {
+    check::array_len(ty, helpers, report)
+}
+
 /// Compiles the body of a wave or kernel. `None` when an error was reported (or left to rustc).
 pub(crate) fn compile_wave(
     f: &syn::ItemFn,

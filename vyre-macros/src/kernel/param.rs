@@ -66,6 +66,12 @@ pub(crate) enum ParamKind {
     AtomicBuf { buffer: BufferId, scalar: Scalar },
     /// `ps: &Records<T>`, its scalars in consecutive buffers.
     Records { first: BufferId, count: u16 },
+    /// `xs: &Records<[T; N]>`, all values in one buffer.
+    Arrays {
+        buffer: BufferId,
+        scalar: Scalar,
+        len: u32,
+    },
     /// `text: &Rows<T>`.
     Rows {
         offsets: BufferId,
@@ -113,6 +119,7 @@ impl ParamKind {
             ParamKind::Own { buffer, .. }
             | ParamKind::OwnRow { buffer, .. }
             | ParamKind::Buf { buffer, .. }
+            | ParamKind::Arrays { buffer, .. }
             | ParamKind::Bits { buffer, .. }
             | ParamKind::AtomicBuf { buffer, .. } => buffers(buffer, 1),
             ParamKind::OwnRecord { first, count, .. } | ParamKind::Records { first, count } => {
@@ -166,9 +173,10 @@ impl ParamKind {
                 buffer: first,
                 mutable,
             } => Meaning::Referred { first, mutable },
-            ParamKind::Records { .. } | ParamKind::PushItems(_) | ParamKind::Append(_) => {
-                Meaning::HandleOfStructs
-            }
+            ParamKind::Records { .. }
+            | ParamKind::Arrays { .. }
+            | ParamKind::PushItems(_)
+            | ParamKind::Append(_) => Meaning::HandleOfStructs,
         }
     }
 

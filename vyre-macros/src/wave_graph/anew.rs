@@ -8,9 +8,9 @@ use super::order::{Use, Uses, Via, common_scope};
 use crate::report::Report;
 use proc_macro2::Span;
 use quote::ToTokens;
-use vyre_core::vir0::module::{BufferId, Mode, Program, Resource, Role};
+use vyre_core::vir0::module::{FixpointId, Mode, Program, Resource, Role};
 
-/// A wave that uses a field.
+/// A wave or a condition that uses a field.
 struct User {
     scope: usize,
     /// In words.
@@ -36,8 +36,7 @@ pub(super) fn resolve(
             anew.resolve(slot, program, report);
         }
         let Some(at) = field.reset else { continue };
-        let buffers: Vec<BufferId> = slot.buffers().collect();
-        let resources: Vec<Resource> = buffers.iter().map(|&b| Resource::Buffer(b)).collect();
+        let resources = resources(slot);
         if is_swapped(uses, field, &resources, report) {
             continue;
         }
@@ -59,8 +58,26 @@ pub(super) fn resolve(
             none(graph, (field, at), &users, report);
             continue;
         };
-        for buffer in buffers {
-            program.buffers[buffer.index()].reset = Some(owner);
+        reset(program, &resources, Some(owner));
+    }
+}
+
+/// What a field is that may begin anew.
+fn resources(slot: Slot) -> Vec<Resource> {
+    match slot {
+        Slot::Frontier(f) => vec![Resource::Frontier(f)],
+        Slot::List(l) => vec![Resource::List(l)],
+        slot => slot.buffers().map(Resource::Buffer).collect(),
+    }
+}
+
+fn reset(program: &mut Program, resources: &[Resource], owner: Option<FixpointId>) {
+    for resource in resources {
+        match resource {
+            Resource::Buffer(b) => program.buffers[b.index()].reset = owner,
+            Resource::Frontier(f) => program.frontiers[f.index()].reset = owner,
+            Resource::List(l) => program.lists[l.index()].reset = owner,
+            Resource::Topology(_) | Resource::Reduction(_) => {}
         }
     }
 }
@@ -75,10 +92,7 @@ struct Entered<'a> {
 
 impl Entered<'_> {
     fn resolve(&self, slot: Slot, program: &mut Program, report: &mut Report) {
-        let resources: Vec<Resource> = match slot {
-            Slot::Frontier(f) => vec![Resource::Frontier(f)],
-            slot => slot.buffers().map(Resource::Buffer).collect(),
-        };
+        let resources = resources(slot);
         let is = |u: &&Use| resources.contains(&u.access.resource);
         let waves = self.uses.waves.iter();
         let all = waves.chain(&self.uses.scopes).flatten().filter(is);
@@ -95,17 +109,7 @@ impl Entered<'_> {
         if report.len() > errors {
             return;
         }
-        for resource in resources {
-            match resource {
-                Resource::Buffer(b) => {
-                    program.buffers[b.index()].reset = fixpoint_of(self.scope);
-                }
-                Resource::Frontier(f) => {
-                    program.frontiers[f.index()].reset = fixpoint_of(self.scope);
-                }
-                Resource::Topology(_) | Resource::List(_) | Resource::Reduction(_) => {}
-            }
-        }
+        reset(program, &resources, fixpoint_of(self.scope));
     }
 
     /// Whether a scope is in the fixpoint, or is it.
@@ -119,6 +123,24 @@ impl Entered<'_> {
             FieldKind::Column { role, .. } => *role == Role::Output,
             _ => false,
         };
+        // Of frontiers that flip and of reductions, their owners decide who may ask.
+        let list = matches!(
+            self.field.kind,
+            FieldKind::List { .. } | FieldKind::Frontier { list: true, .. }
+        );
+        for (s, uses) in self.uses.scopes.iter().enumerate().filter(|_| list) {
+            let asked = |u: &&Use| u.via == Via::Until && resources.contains(&u.access.resource);
+            if let Some(asked) = uses.iter().find(asked).filter(|_| !self.contains(s)) {
+                report.error_help(
+                    asked.span,
+                    format!(
+                        "`until` of `{}` asks for `{}`, which begins anew with each round of `{around}`",
+                        self.graph.scopes[s].name, self.field.name
+                    ),
+                    format!("ask for it in `{around}` or in a fixpoint inside"),
+                );
+            }
+        }
         for (wave, uses) in self.graph.waves.iter().zip(&self.uses.waves) {
             let found = uses.iter().find(|u| {
                 resources.contains(&u.access.resource) && !(output && u.access.mode == Mode::Read)
@@ -216,10 +238,13 @@ fn is_swapped(uses: &Uses, field: &Field, resources: &[Resource], report: &mut R
 fn users(graph: &Graph, uses: &Uses, resources: &[Resource]) -> Vec<User> {
     let waves = graph.waves.iter().zip(&uses.waves);
     let waves = waves.map(|(wave, uses)| (wave.scope, format!("`{}`", wave.name()), uses));
-    let using = waves.filter_map(|(scope, name, uses)| {
+    let scopes = graph.scopes.iter().zip(&uses.scopes).enumerate();
+    let conditions =
+        scopes.map(|(s, (scope, uses))| (s, format!("`until` of `{}`", scope.name), uses));
+    let using = waves.chain(conditions).filter_map(|(scope, name, uses)| {
         let found = uses
             .iter()
-            .find(|u| resources.contains(&u.access.resource))?;
+            .find(|u| resources.contains(&u.access.resource) && u.via != Via::Swap)?;
         let span = found.span;
         Some(User { scope, name, span })
     });

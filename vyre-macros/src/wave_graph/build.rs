@@ -5,7 +5,9 @@ use super::before::as_written;
 use super::check::{self, Fields, Slot, Sweep};
 use super::claims;
 use super::domain::DomainArgs;
-use super::graph::{FixpointArgs, Graph, MaxRounds, Origin, Piece, Scope, renamed_expr};
+use super::graph::{
+    self, Filter, FixpointArgs, Graph, MaxRounds, Origin, Piece, Scope, renamed_expr,
+};
 use super::local;
 use super::order::{self, Use, Uses, Via};
 use crate::args::ident_of;
@@ -16,10 +18,11 @@ use crate::report::{Report, listed};
 use crate::tables::Tables;
 use crate::tokens::{ident, source_text};
 use proc_macro2::Span;
+use std::collections::HashMap;
 use std::fmt;
-use syn::Ident;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
+use syn::{Expr, Ident, parse_quote};
 use vyre_core::compile::edge_numbers::{ByEdge, by_edges};
 use vyre_core::compile::ir::Body;
 use vyre_core::compile::lower::{Literals, LowerError, lower};
@@ -82,8 +85,18 @@ struct Builder<'g, 'r> {
     parts: Vec<Option<BufferId>>,
     sites: Vec<SiteId>,
     sweeps: Vec<Option<Sweep>>,
+    /// By included graph.
+    filters: Vec<Option<Filtering>>,
     missed: Vec<Missed>,
     rooms: Vec<room::Conditional>,
+}
+
+/// What says which edges the waves of an included graph sweep.
+struct Filtering {
+    name: Ident,
+    params: Vec<check::Param>,
+    /// Its value is a bool.
+    body: Body,
 }
 
 /// Checks, lowers, orders and verifies.
@@ -109,6 +122,7 @@ pub(crate) fn build<'g>(
         parts: vec![None; scopes - 1],
         sites: vec![SiteId(0); scopes - 1],
         sweeps: Vec::new(),
+        filters: Vec::new(),
         missed: Vec::new(),
         rooms: Vec::new(),
     };
@@ -175,6 +189,9 @@ impl Builder<'_, '_> {
                     }
                     entered.push(s);
                     helpers.enter(&scope.items);
+                    if s == 0 {
+                        self.filters(fields, &helpers);
+                    }
                     &helpers
                 }
             };
@@ -204,6 +221,133 @@ impl Builder<'_, '_> {
         while !entered.is_empty() {
             self.leave(&mut entered, &mut helpers);
         }
+    }
+
+    /// Compiles what says which edges of included graphs are swept.
+    fn filters(&mut self, fields: &Fields<'_>, helpers: &Helpers) {
+        let graph = self.graph;
+        for included in &graph.included {
+            let filter = included.filter.as_ref();
+            let filter = filter.and_then(|filter| self.filter(filter, fields, helpers));
+            self.filters.push(filter);
+        }
+    }
+
+    fn filter(
+        &mut self,
+        filter: &Filter,
+        fields: &Fields<'_>,
+        helpers: &Helpers,
+    ) -> Option<Filtering> {
+        let errors = self.report.len();
+        let name = &filter.function.sig.ident;
+        let mut function = filter.function.clone();
+        function.block = parse_quote!({});
+        // As a wave would take its parameters.
+        let wave = graph::Wave {
+            scope: 0,
+            function,
+            domain: Some(DomainArgs::Edges {
+                graph: filter.graph.clone(),
+                from: None,
+            }),
+            after: Vec::new(),
+            names: HashMap::new(),
+            call: None,
+            shown: None,
+            origin: None,
+        };
+        let sweep = fields.sweep(&wave, &self.program, &mut self.tables, self.report)?;
+        let mut bindings: Vec<(Ident, ParamKind)> = Vec::new();
+        for param in &sweep.params {
+            let read = matches!(
+                param.kind,
+                ParamKind::Edge
+                    | ParamKind::Scalar(..)
+                    | ParamKind::Buf { .. }
+                    | ParamKind::Bits { .. }
+                    | ParamKind::Rows { .. }
+                    | ParamKind::Csr(_)
+                    | ParamKind::Own { mutable: false, .. }
+            );
+            match &param.name {
+                Some(name) if read => bindings.push((name.clone(), param.kind)),
+                Some(_) => self.report.error_help(
+                    param.at,
+                    format!("`{name}` cannot take this: it only reads, and no structs, reductions or rounds"),
+                    "take scalars, `&T` of what has an element per edge, `&Buf<T>`, `&Bits`, `&Rows<T>` or `&Csr`",
+                ),
+                None => self.report.error_help(
+                    param.at,
+                    format!("a parameter of `{name}` has no name"),
+                    "give it one; a name may begin with `_`",
+                ),
+            }
+        }
+        if self.report.len() > errors {
+            return None;
+        }
+        let given = bindings.iter().map(|(name, _)| name);
+        let call = ident(&name.to_string(), filter.at);
+        let call: Expr = parse_quote!(#call(#(#given),*));
+        let names = fields.parameters(&self.program);
+        let env = Env {
+            bindings: &bindings,
+            helpers,
+            fields: &names,
+        };
+        let text = name.to_string();
+        let body = compile_condition(&text, &call, &env, &mut self.tables, self.report)?;
+        for u in effects::uses(&body) {
+            let param = sweep.params.iter().find(|p| p.kind.takes(u.resource));
+            if let (Some(param), true) = (param, u.mode != Mode::Read) {
+                self.report.error_help(
+                    param.at,
+                    format!(
+                        "`{name}` changes what it is given, and only says which edges are swept"
+                    ),
+                    "let a wave change it, before or after the included graph",
+                );
+            }
+        }
+        (self.report.len() == errors).then(|| Filtering {
+            name: name.clone(),
+            params: sweep.params,
+            body,
+        })
+    }
+
+    /// Puts a sweep behind what says which edges it is about.
+    fn filtered(&mut self, w: usize, sweep: &mut Sweep) {
+        let wave = &self.graph.waves[w];
+        let filter = wave.origin.and_then(|o| self.filters[o.graph].as_ref());
+        let edges = matches!(wave.domain, Some(DomainArgs::Edges { .. }));
+        let Some(filter) = filter.filter(|_| edges) else {
+            return;
+        };
+        let Some(body) = self.bodies[w].take() else {
+            return;
+        };
+        let changed = effects::uses(&body)
+            .into_iter()
+            .filter(|u| u.mode != Mode::Read);
+        let changed: Vec<Resource> = changed.map(|u| u.resource).collect();
+        for param in &filter.params {
+            let same = |p: &&check::Param| {
+                let of_both = |r: &Resource| p.kind.takes(*r) && param.kind.takes(*r);
+                changed.iter().any(of_both)
+            };
+            if let (Some(_), Some(name)) = (sweep.params.iter().find(same), &param.name) {
+                self.report.error_help(
+                    param.at,
+                    format!("`{}` reads `{name}`, which `{}` changes in the same sweep", filter.name, wave.shown()),
+                    "let the function go by something else, such as a copy that a wave makes before",
+                );
+            }
+        }
+        self.bodies[w] = Some(body.behind(filter.body.clone()));
+        sweep.filter = Some((filter.name.clone(), sweep.params.len()));
+        sweep.params.extend(filter.params.iter().cloned());
     }
 
     /// Leaves the module that was entered last.
@@ -240,7 +384,7 @@ impl Builder<'_, '_> {
     fn wave(&mut self, w: usize, fields: &Fields<'_>, helpers: &Helpers) {
         let wave = &self.graph.waves[w];
         let sweep = fields.sweep(wave, &self.program, &mut self.tables, self.report);
-        let Some(sweep) = sweep else { return };
+        let Some(mut sweep) = sweep else { return };
         let names = fields.parameters(&self.program);
         let bindings: Vec<(Ident, ParamKind)> = sweep
             .params
@@ -257,6 +401,7 @@ impl Builder<'_, '_> {
             name: wave.shown(),
             ..body
         });
+        self.filtered(w, &mut sweep);
         self.read_only_rows(w, &sweep);
         self.edges_of_its_own(w, &sweep);
         self.sweeps[w] = Some(sweep);
@@ -866,6 +1011,7 @@ fn condition_bindings(
             Slot::Csr(_)
             | Slot::Buffer(_)
             | Slot::Rows(..)
+            | Slot::Arrays(..)
             | Slot::RowsOf { .. }
             | Slot::Broken => return None,
         })

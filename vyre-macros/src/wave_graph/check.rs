@@ -3,20 +3,22 @@
 
 use super::domain::DomainArgs;
 use super::graph::{Field, FieldKind, Given, Graph, Host, Included, Per, Scope, Wave};
-use crate::args::{ident_of, int_digits};
+use crate::args::{ident_of, int_digits, int_literal};
 use crate::kernel::ParamKind;
-use crate::kernel::param::type_word;
 use crate::kernel::param::{Written, reduce_type, row_length, same_item, written, written_item};
+use crate::kernel::param::{scalar_of, type_word};
 use crate::kernel::{self, Helpers};
 use crate::names::{self, Names};
 use crate::report::{Report, did_you_mean, listed};
 use crate::tables::Tables;
 use crate::tokens::{any_token, ident, show, source_text};
+use crate::wave_graph::syntax::{array_init, array_length};
 use proc_macro2::{Span, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, FnArg, Ident, Item, Pat, Type};
+use vyre_core::vir0::length::MAX_TERMS;
 use vyre_core::vir0::module::{
     Buffer, BufferId, Domain, Extent, FixpointId, Frontier, FrontierId, List, ListId, PartsId,
     Program, Reduction, ReductionId, Role, ScalarId, ScalarParam, Topology, TopologyId, Width,
@@ -26,7 +28,7 @@ use vyre_core::vir0::scalar::Scalar;
 mod length;
 mod sweep;
 
-pub(crate) use length::{Length, length_op, operands, without_brackets};
+pub(crate) use length::{Length, length_op, operands, row_factor, without_brackets};
 
 /// What a field became.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +43,8 @@ pub(crate) enum Slot {
     },
     /// Elements that are structs: the first of the buffers of their scalars, and how many these are.
     Rows(BufferId, u16),
+    /// Elements that are arrays: the buffer of all their values, and how many each has.
+    Arrays(BufferId, u32),
     Frontier(FrontierId),
     List(ListId),
     Reduction(ReductionId),
@@ -69,12 +73,16 @@ pub(crate) struct Fields<'g> {
 
 /// A wave whose parameters are understood.
 pub(crate) struct Sweep {
+    /// The function that says which edges are swept, and how many parameters are the wave's own: those behind them are
+    /// that function's.
+    pub(crate) filter: Option<(Ident, usize)>,
     pub(crate) domain: Domain,
     /// In the order of the signature.
     pub(crate) params: Vec<Param>,
 }
 
 /// One parameter.
+#[derive(Clone)]
 pub(crate) struct Param {
     /// `None` for `_`.
     pub(crate) name: Option<Ident>,
@@ -93,7 +101,7 @@ impl Slot {
     /// The buffers of a field, if it has some.
     pub(crate) fn buffers(self) -> impl Iterator<Item = BufferId> {
         let (first, count) = match self {
-            Slot::Buffer(b) => (b.0, 1),
+            Slot::Buffer(b) | Slot::Arrays(b, _) => (b.0, 1),
             Slot::Rows(b, n) => (b.0, n),
             Slot::RowsOf { offsets, .. } => (offsets.0, 2),
             _ => (0, 0),
@@ -152,6 +160,16 @@ impl<'g> Fields<'g> {
                     count: ScalarId(next(&mut scalars)),
                 },
                 FieldKind::Column { item: None, .. } => Slot::Buffer(BufferId(next(&mut buffers))),
+                FieldKind::Column {
+                    item: Some(ref item),
+                    ref init,
+                    ..
+                } if let Type::Array(_) = **item => {
+                    match values_each(item, init.as_deref(), helpers, report) {
+                        None => Slot::Broken,
+                        Some(len) => Slot::Arrays(BufferId(next(&mut buffers)), len),
+                    }
+                }
                 FieldKind::Column {
                     item: Some(ref item),
                     ..
@@ -241,15 +259,34 @@ impl<'g> Fields<'g> {
                         tables.leave();
                         continue;
                     }
-                    let parts = match item {
-                        Some(_) => records.next().unwrap_or_default(),
-                        None => vec![kernel::Part {
+                    let (length, extent) = match this.slots[at] {
+                        Slot::Arrays(_, n) => length::times((&length, extent), n, tables),
+                        _ => (length, extent),
+                    };
+                    let is_long = match extent {
+                        Extent::Computed(id) => {
+                            tables.lengths()[id.index()].terms.len() > MAX_TERMS
+                        }
+                        _ => false,
+                    };
+                    if is_long {
+                        report.error_help(
+                            field.name.span(),
+                            format!("the length of `{name}` is computed from too many values"),
+                            "let the host compute a part of it, and give it as a u32 scalar of `Data`",
+                        );
+                    }
+                    let parts = match (item, this.slots[at]) {
+                        (Some(_), Slot::Rows(..)) => records.next().unwrap_or_default(),
+                        _ => vec![kernel::Part {
                             path: Vec::new(),
                             scalar: *scalar,
                         }],
                     };
+                    // Of values that differ, a wave stores them.
+                    let init = init.as_ref().filter(|e| !is_array_of(item.as_deref(), e));
                     for kernel::Part { path, scalar } in parts {
-                        let init = init.as_ref().map(|e| {
+                        let init = init.map(|e| {
                             let value = match &path[..] {
                                 [] => e.to_token_stream(),
                                 path => quote! { (#e) #(.#path)* },
@@ -282,11 +319,13 @@ impl<'g> Fields<'g> {
                         fields,
                         capacity,
                         output: *output,
+                        reset: None,
                     });
                 }
                 FieldKind::Frontier {
                     capacity,
                     unique,
+                    list,
                     item,
                 } => {
                     let fields = match item {
@@ -306,11 +345,12 @@ impl<'g> Fields<'g> {
                         name,
                         capacity,
                         unique: *unique,
+                        list: *list,
                         owner: None,
                         reset: None,
                     });
                     if csrs == 0 && item.is_none() {
-                        this.needs_topology(&field.name, "a frontier", report);
+                        this.needs_topology(&field.name, describe(&field.kind), report);
                     }
                 }
                 FieldKind::Reduction { op, count, scalar } => {
@@ -583,7 +623,7 @@ impl<'g> Fields<'g> {
                     let values = &program.buffers[values.index()];
                     format!("&Rows<{}>", values.scalar.name())
                 }
-                Slot::Rows(..) => match &field.kind {
+                Slot::Rows(..) | Slot::Arrays(..) => match &field.kind {
                     FieldKind::Column { item: Some(t), .. } => format!("&Records<{}>", show(t)),
                     _ => return None,
                 },
@@ -632,9 +672,19 @@ impl<'g> Fields<'g> {
                 }
                 Some(id)
             }
+            (_, Slot::List(_)) => {
+                report.error_help(
+                    name.span(),
+                    format!("`{name}` is a list, and not `unique`: what it holds need not be nodes"),
+                    format!(
+                        "declare `#[list(unique)] {name}: List<Node>`, which holds each node once; or sweep `items({name})`, and loop over `graph.edges(v)`"
+                    ),
+                );
+                None
+            }
             (_, Slot::Broken) => None,
             (field, _) => {
-                self.wrong_kind(name, field, "a frontier", report);
+                self.wrong_kind(name, field, "a frontier or a `unique` list", report);
                 None
             }
         }
@@ -674,7 +724,9 @@ impl<'g> Fields<'g> {
     /// The buffers of a field that a fixpoint may swap.
     fn swapped(&self, name: &Ident, report: &mut Report) -> Option<Vec<BufferId>> {
         match self.find(name, report)? {
-            (_, slot @ (Slot::Buffer(_) | Slot::Rows(..))) => Some(slot.buffers().collect()),
+            (_, slot @ (Slot::Buffer(_) | Slot::Rows(..) | Slot::Arrays(..))) => {
+                Some(slot.buffers().collect())
+            }
             (_, Slot::Broken) => None,
             (field, _) => {
                 self.wrong_kind(name, field, "a buffer", report);
@@ -682,6 +734,29 @@ impl<'g> Fields<'g> {
             }
         }
     }
+}
+
+/// How many values arrays of this type have, if `init` has as many.
+fn values_each(
+    ty: &Type,
+    init: Option<&Expr>,
+    helpers: &Helpers,
+    report: &mut Report,
+) -> Option<u32> {
+    let n = kernel::array_len(ty, helpers, report)?;
+    array_length(n.into(), ty, report)?;
+    if let Some(Expr::Array(values)) = init
+        && values.elems.len() != n as usize
+    {
+        array_init(values, &values.elems.len().to_string(), ty, report);
+        return None;
+    }
+    Some(n)
+}
+
+/// Whether these are the values of each array of a buffer of this type.
+pub(crate) fn is_array_of(item: Option<&Type>, init: &Expr) -> bool {
+    matches!((item, init), (Some(Type::Array(_)), Expr::Array(_)))
 }
 
 pub(crate) fn describe(kind: &FieldKind) -> &'static str {
@@ -696,8 +771,8 @@ pub(crate) fn describe(kind: &FieldKind) -> &'static str {
             ..
         } => "rows",
         FieldKind::Column { .. } => "a buffer",
+        FieldKind::Frontier { list: true, .. } | FieldKind::List { .. } => "a list",
         FieldKind::Frontier { .. } => "a frontier",
-        FieldKind::List { .. } => "a list",
         FieldKind::Reduction { .. } => "a reduction",
         FieldKind::Scalar(..) => "a scalar",
         FieldKind::Broken => "a field",

@@ -125,7 +125,9 @@ fn slot_of(claim: &SameResult, fields: &Fields<'_>) -> Option<Slot> {
 
 fn resources(slot: Slot) -> Vec<Resource> {
     match slot {
-        Slot::Buffer(_) | Slot::Rows(..) => slot.buffers().map(Resource::Buffer).collect(),
+        Slot::Buffer(_) | Slot::Rows(..) | Slot::Arrays(..) => {
+            slot.buffers().map(Resource::Buffer).collect()
+        }
         Slot::List(l) => vec![Resource::List(l)],
         Slot::Reduction(r) => vec![Resource::Reduction(r)],
         Slot::Csr(_) | Slot::RowsOf { .. } | Slot::Frontier(_) | Slot::Scalar(_) | Slot::Broken => {
@@ -143,11 +145,18 @@ fn kind(slot: Slot, program: &Program) -> Option<&'static str> {
         Role::Topology => Some("a topology"),
     };
     match slot {
-        Slot::Buffer(b) | Slot::Rows(b, _) => {
+        Slot::Buffer(b) | Slot::Rows(b, _) | Slot::Arrays(b, _) => {
             program.buffers.get(b.index()).and_then(|b| role(b.role))
         }
         Slot::Csr(_) | Slot::RowsOf { .. } => Some("a topology"),
-        Slot::Frontier(_) => Some("a frontier"),
+        Slot::Frontier(f) => {
+            let list = program.frontiers.get(f.index()).is_some_and(|f| f.list);
+            Some(if list {
+                "a list of nodes"
+            } else {
+                "a frontier"
+            })
+        }
         Slot::Scalar(_) => Some("a scalar"),
         Slot::List(l) => {
             let list = program.lists.get(l.index());

@@ -172,7 +172,10 @@ impl DomainArgs {
                         Form::Value(ref value) if arg.name == "from" => match ident_of(value) {
                             Some(f) => from = Some(f.clone()),
                             None => {
-                                report.error(value.span(), "`from` is the name of a frontier");
+                                report.error(
+                                    value.span(),
+                                    "`from` is the name of a frontier or of a `unique` list",
+                                );
                                 return None;
                             }
                         },

@@ -1,29 +1,32 @@
-//! Rows of bits that begin with all bits, where a row ends in a part of a word: a fill of memory by one word would set
-//! bits beyond the width. So a wave over the nodes fills them, before everything that uses them; `store_word` drops
-//! what is beyond.
+//! What a fill of memory by one value cannot begin as, a wave stores, before everything that uses it. These are rows of
+//! bits that begin with all bits, where a row ends in a part of a word (`store_word` drops what is beyond the width), and
+//! arrays whose values begin differently.
 
+use super::check::is_array_of;
 use super::domain::DomainArgs;
 use super::graph::{Field, FieldKind, Graph, Per, Piece, Scope, Wave};
 use super::order::common_scope;
 use crate::args::int_literal;
-use proc_macro2::{Ident, Span};
-use quote::{format_ident, quote};
+use crate::kernel::types::scalar_type;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
 use std::collections::HashMap;
 use syn::ext::IdentExt;
-use syn::{FnArg, ItemFn, Pat, parse_quote};
+use syn::{Expr, FnArg, ItemFn, Pat, parse_quote};
 
 /// Writes out such fills, those of a graph that is included in a fixpoint in that. The graphs that are included are part
 /// of it.
 pub(crate) fn write_out(graph: &mut Graph) {
     let once = graph.fields.iter_mut().filter(|f| f.reset.is_none());
-    let filled = once.filter_map(|field| Some((filled(field)?, field.entered.take())));
-    let filled: Vec<(Ident, Option<usize>)> = filled.collect();
-    for (name, entered) in filled {
-        add(graph, &name, entered.unwrap_or(0));
+    let krate = graph.options.krate.clone();
+    let filled = once.filter_map(|field| Some((filled(field, &krate)?, field.entered.take())));
+    let filled: Vec<(Fill, Option<usize>)> = filled.collect();
+    for (fill, entered) in filled {
+        add(graph, fill, entered.unwrap_or(0));
     }
 }
 
-/// Writes out the fills of rows that begin anew with each round, in the fixpoint whose rounds they are. Their users are
+/// Writes out the fills of what begins anew with each round, in the fixpoint whose rounds they are. Their users are
 /// all of this graph, because no such field is shared.
 pub(crate) fn write_out_rounds(graph: &mut Graph) {
     let anew = graph.fields.iter().filter(|f| f.reset.is_some());
@@ -38,35 +41,96 @@ pub(crate) fn write_out_rounds(graph: &mut Graph) {
         let Some(scope) = common.filter(|&s| s > 0 && !is_swapped(graph, &name)) else {
             continue;
         };
+        let krate = graph.options.krate.clone();
         let field = graph.fields.iter_mut().find(|f| f.name == name);
         if let Some(field) = field
-            && filled(field).is_some()
+            && let Some(fill) = filled(field, &krate)
         {
             field.reset = None;
-            add(graph, &name, scope);
+            add(graph, fill, scope);
         }
     }
 }
 
-/// A field whose rows a wave has to fill; memory does not any more.
-fn filled(field: &mut Field) -> Option<Ident> {
+/// A wave that fills a field.
+struct Fill {
+    name: Ident,
+    domain: DomainArgs,
+    /// Its parameters, and what it does.
+    params: TokenStream,
+    body: TokenStream,
+}
+
+/// What fills a field, if a wave has to; memory does not any more.
+fn filled(field: &mut Field, krate: &TokenStream) -> Option<Fill> {
     let FieldKind::Column {
-        per: Some(Per::NodeBits(width)),
-        init: init @ Some(_),
+        per: Some(per),
+        init,
+        item,
+        scalar,
         ..
     } = &mut field.kind
     else {
         return None;
     };
-    let whole = int_literal(width).is_some_and(|width| width.is_multiple_of(32));
-    if whole {
-        return None;
+    let name = field.name.clone();
+    match (per, &**init.as_ref()?) {
+        (Per::NodeBits(width), _) => {
+            let whole = int_literal(width).is_some_and(|width| width.is_multiple_of(32));
+            if whole {
+                return None;
+            }
+            *init = None;
+            Some(Fill {
+                domain: DomainArgs::Nodes(None),
+                params: quote! { v: #krate::prelude::Node, #name: &#krate::prelude::Bits },
+                body: quote! {
+                    for k in 0..#name.words() {
+                        #name.store_word(v, k, u32::MAX);
+                    }
+                },
+                name,
+            })
+        }
+        (per, value) if is_array_of(item.as_deref(), value) => {
+            // What an included graph calls its length stands there.
+            let ty = match (field.origin, value) {
+                (Some(_), Expr::Array(values)) => {
+                    let (of, n) = (scalar_type(*scalar), values.elems.len());
+                    quote! { [#of; #n] }
+                }
+                _ => item.to_token_stream(),
+            };
+            let fill = Fill {
+                domain: match per {
+                    Per::Edge(graph) => DomainArgs::Edges {
+                        graph: graph.clone(),
+                        from: None,
+                    },
+                    Per::Len(length) => DomainArgs::Range((**length).clone()),
+                    _ => DomainArgs::Nodes(None),
+                },
+                params: quote! { #name: &mut #ty },
+                body: quote! { *#name = #value; },
+                name,
+            };
+            *init = None;
+            Some(fill)
+        }
+        _ => None,
     }
-    *init = None;
-    Some(field.name.clone())
 }
 
-fn add(graph: &mut Graph, name: &Ident, scope: usize) {
+/// Whether the values that an array begins as can be written elsewhere: they are literals.
+pub(crate) fn travels(values: &syn::ExprArray) -> bool {
+    values.elems.iter().all(|value| match value {
+        Expr::Unary(minus) => matches!(&*minus.expr, Expr::Lit(_)),
+        value => matches!(value, Expr::Lit(_)),
+    })
+}
+
+fn add(graph: &mut Graph, fill: Fill, scope: usize) {
+    let name = &fill.name;
     let wave = format_ident!("__vyre_fill_{}", name.unraw());
     for s in users(graph, name, scope) {
         match s {
@@ -79,16 +143,11 @@ fn add(graph: &mut Graph, name: &Ident, scope: usize) {
             Piece::Item(_) => {}
         }
     }
-    let krate = &graph.options.krate;
     let vis = graph.options.visible(Span::call_site());
-    let prelude = quote! { #krate::prelude };
+    let (params, body) = (&fill.params, &fill.body);
     let function: ItemFn = parse_quote! {
         #[doc(hidden)]
-        #vis fn #wave(v: #prelude::Node, #name: &#prelude::Bits) {
-            for k in 0..#name.words() {
-                #name.store_word(v, k, u32::MAX);
-            }
-        }
+        #vis fn #wave(#params) { #body }
     };
     graph.scopes[scope]
         .pieces
@@ -96,7 +155,7 @@ fn add(graph: &mut Graph, name: &Ident, scope: usize) {
     graph.waves.push(Wave {
         scope,
         function,
-        domain: Some(DomainArgs::Nodes(None)),
+        domain: Some(fill.domain),
         after: Vec::new(),
         names: HashMap::new(),
         // The module of an included fixpoint is elsewhere.

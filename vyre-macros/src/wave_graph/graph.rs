@@ -338,6 +338,8 @@ pub(crate) enum FieldKind {
     Frontier {
         capacity: Option<Per>,
         unique: bool,
+        /// It is a list of nodes.
+        list: bool,
         /// Type of the items, where they are not nodes.
         item: Option<Box<Type>>,
     },
@@ -418,6 +420,8 @@ pub(crate) struct IncludeArgs {
     pub(crate) fields: Vec<(Ident, Ident)>,
     /// Scalars of the included graph, and the lengths that they are here.
     pub(crate) lengths: Vec<(Ident, Expr)>,
+    /// The function that says which edges its waves sweep.
+    pub(crate) edges: Option<Expr>,
     pub(crate) after: Vec<Ident>,
 }
 
@@ -437,6 +441,17 @@ pub(crate) struct Included {
     pub(crate) same: Vec<Same>,
     /// It compiled. If not, its fields are here and its waves are not: where it stands it says why.
     pub(crate) whole: bool,
+    pub(crate) filter: Option<Filter>,
+}
+
+/// Which edges the waves of an included graph sweep.
+pub(crate) struct Filter {
+    /// A function of the graph that includes it: of an edge and fields, whether the edge is one of them.
+    pub(crate) function: ItemFn,
+    /// The graph whose edges they are, as it is called here.
+    pub(crate) graph: Ident,
+    /// Where the include names the function.
+    pub(crate) at: Span,
 }
 
 /// Two constants that have one value, if a field here stands for one of an included graph: of one name they can be

@@ -7,19 +7,20 @@
 //! positions stay where they are, and are named by their paths.
 
 use super::build::build;
-use super::check::{Length, describe, operands, without_brackets};
+use super::check::{Length, describe, is_array_of, operands, row_factor, without_brackets};
 use super::domain::DomainArgs;
 use super::fill;
 use super::graph::{
-    Field, FieldKind, FixpointArgs, Given, Graph, Host, IncludeArgs, Included, IncludedUntil,
-    Origin, Per, Piece, Same, Scope, Wave, What, condition_name, max_rounds_name, renamed,
-    renamed_expr,
+    Field, FieldKind, Filter, FixpointArgs, Given, Graph, Host, IncludeArgs, Included,
+    IncludedUntil, Origin, Per, Piece, Same, Scope, Wave, What, condition_name, max_rounds_name,
+    renamed, renamed_expr,
 };
 use super::order::common_scope;
 use super::{lengths, syntax};
 use crate::args::{ident_of, int_digits};
+use crate::attributes::is_device;
 use crate::kernel::param::scalar_of;
-use crate::kernel::param::{Written, same_item, written};
+use crate::kernel::param::{Written, same_item, type_word, written};
 use crate::package::{Imports, Package};
 use crate::pass::SameResult;
 use crate::report::{Report, did_you_mean, listed};
@@ -29,7 +30,8 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use std::collections::HashMap;
 use std::rc::Rc;
-use syn::{Expr, Item, parse_quote};
+use syn::spanned::Spanned;
+use syn::{Expr, FnArg, Item, ItemFn, ReturnType, parse_quote};
 use vyre_core::vir0::module::Role;
 use vyre_core::vir0::scalar::Scalar;
 
@@ -110,11 +112,20 @@ fn include(
         return HashMap::new();
     }
     merge(&mut merged, imports, &mut unseen);
+    let own = merged.fields.iter().find(|f| !begins_as_literals(f));
+    let own = own.map(|f| f.name.clone());
     fill::write_out(&mut merged);
     let built = build(&merged, imports.clone(), unseen.is_empty(), &mut unseen);
     let whole = built.skeleton.is_some() && imports.broken.is_none();
     if !whole {
         report.left_to_rustc(format!("`{alias}` did not compile"));
+    } else if let Some(field) = own {
+        report.error_help(
+            args.name.span(),
+            format!("`{alias}` is not included for the `init` of `{field}`, which only it can read"),
+            "arrays of an included graph begin as numbers, for each node or edge or so many times: let a wave there store what else they begin as",
+        );
+        return HashMap::new();
     } else if !built.fields.records.is_empty() {
         report.error_help(
             args.name.span(),
@@ -136,6 +147,26 @@ fn include(
         whole,
     };
     merger.take(other, tables, imports, (meant, at))
+}
+
+/// Whether what arrays begin as can be written in a graph that includes theirs.
+fn begins_as_literals(field: &Field) -> bool {
+    let FieldKind::Column {
+        item, per, init, ..
+    } = &field.kind
+    else {
+        return true;
+    };
+    match init.as_deref() {
+        Some(init @ Expr::Array(values)) if is_array_of(item.as_deref(), init) => {
+            let here = match per {
+                Some(Per::Len(n)) => int_digits(n).is_some(),
+                _ => true,
+            };
+            here && fill::travels(values)
+        }
+        _ => true,
+    }
 }
 
 /// The fields of a graph that is not there, as far as waves take them: they stay known.
@@ -219,6 +250,24 @@ impl Merger<'_> {
     ) -> HashMap<String, Ident> {
         let inner = std::mem::take(&mut other.includes);
         let outermost = self.args.scope;
+        let edges = self.args.edges.as_ref();
+        let filter = edges.and_then(|edges| self.filter(edges, &other, &inner));
+        self.whole &= edges.is_some() == filter.is_some();
+        if let Some(inner) = inner.iter().find(|i| i.edges.is_some()) {
+            let alias = &self.args.alias;
+            self.report.error_help(
+                self.args.name.span(),
+                format!(
+                    "`{alias}` leaves out edges of `{}`, and is not included for that",
+                    inner.alias
+                ),
+                format!(
+                    "include `{}` here, with `edges = ..` of this graph",
+                    inner.alias
+                ),
+            );
+            self.whole = false;
+        }
         // What cannot is not taken in. Its fields stay known.
         self.whole &= outermost == 0 || self.may_run_in_a_fixpoint(&other);
         let here = lengths::give(&mut other, self.args, self.graph, self.report);
@@ -249,6 +298,15 @@ impl Merger<'_> {
             modules: modules.clone(),
             same,
             whole: self.whole,
+            filter: filter.map(|(function, graph)| Filter {
+                function,
+                graph: renamed(&graph, &names),
+                at: self
+                    .args
+                    .edges
+                    .as_ref()
+                    .map_or_else(Span::call_site, Spanned::span),
+            }),
         });
         if !self.whole {
             return names;
@@ -290,7 +348,12 @@ impl Merger<'_> {
         let inner = all_inner;
         self.graph.included[graph].names.clone_from(&names);
         let end = self.graph.included.len();
-        let claims = std::mem::take(&mut other.claim.same).into_iter();
+        // Claims are about all edges.
+        let mut claims = std::mem::take(&mut other.claim.same);
+        if self.args.edges.is_some() {
+            claims.clear();
+        }
+        let claims = claims.into_iter();
         let here = claims.map(|claim| SameResult {
             field: renamed(&claim.field, &names),
             of: Some((graph, end)),
@@ -413,6 +476,8 @@ impl Merger<'_> {
         for field in &other.fields {
             let name = &field.name;
             match &field.kind {
+                // A list of nodes is emptied wherever it is swept.
+                FieldKind::Frontier { list: true, .. } => {}
                 FieldKind::Frontier { .. } => {
                     if let Some(wave) = sweeps(field, false) {
                         self.report.error_help(
@@ -440,13 +505,23 @@ impl Merger<'_> {
                     ),
                     format!("include `{alias}` outside of fixpoints, or let it write a buffer"),
                 ),
-                FieldKind::List { .. } => self.report.error_help(
-                    at,
-                    format!(
-                        "`{alias}` cannot be included in fixpoint `{around}` yet: each round would have to empty its list `{name}`"
-                    ),
-                    format!("let a fixpoint of `{alias}` sweep a frontier instead, or let waves write a buffer"),
-                ),
+                FieldKind::List { .. } => {
+                    let new = other.waves.iter().find(|w| {
+                        let of = w.domain.as_ref();
+                        let swept = of.is_some_and(|d| d.reads().any(|swept| *swept == *name));
+                        swept && matches!(of, Some(DomainArgs::Items { new: true, .. }))
+                    });
+                    if let Some(wave) = new {
+                        self.report.error_help(
+                            at,
+                            format!(
+                                "`{alias}` cannot be included in fixpoint `{around}`: its wave `{}` sweeps what is new in the list `{name}`, which each round begins anew",
+                                wave.name(),
+                            ),
+                            format!("let a fixpoint of `{alias}` sweep a frontier instead, or all that `{name}` holds"),
+                        );
+                    }
+                }
                 FieldKind::Csr { .. }
                 | FieldKind::Column { .. }
                 | FieldKind::Reduction { .. }
@@ -455,6 +530,112 @@ impl Merger<'_> {
             }
         }
         self.report.len() == errors
+    }
+
+    /// The function that says which edges the waves of an included graph sweep, and that graph's name for what they
+    /// are edges of.
+    fn filter(
+        &mut self,
+        edges: &Expr,
+        other: &Graph,
+        inner: &[IncludeArgs],
+    ) -> Option<(ItemFn, Ident)> {
+        let (at, alias) = (edges.span(), &self.args.name);
+        let write = "write `#[device] fn admitted(e: Edge, ..) -> bool` in the module of this graph; the other parameters are fields of its `Data`";
+        let Some(name) = ident_of(edges) else {
+            let message = "`edges` is the name of a function of this graph";
+            self.report.error_help(at, message, write);
+            return None;
+        };
+        let found = self.graph.scopes[0]
+            .items
+            .iter()
+            .find_map(|item| match item {
+                Item::Fn(f) if f.sig.ident == *name => Some(f.clone()),
+                _ => None,
+            });
+        let Some(function) = found else {
+            let message = format!("`{name}` is no function of this graph");
+            self.report.error_help(at, message, write);
+            return None;
+        };
+        let first = function.sig.inputs.first().and_then(|input| match input {
+            FnArg::Typed(arg) => Some(written(&arg.ty)),
+            FnArg::Receiver(_) => None,
+        });
+        let says = match &function.sig.output {
+            ReturnType::Type(_, ty) => type_word(ty).is_some_and(|word| word == "bool"),
+            ReturnType::Default => false,
+        };
+        let lacks = if !function.attrs.iter().any(is_device) {
+            Some("it is not marked `#[device]`")
+        } else if first != Some(Written::Edge) {
+            Some("its first parameter is not an `Edge`")
+        } else if !says {
+            Some("it does not return a `bool`")
+        } else {
+            None
+        };
+        if let Some(lacks) = lacks {
+            let message = format!("`{name}` cannot say which edges are swept: {lacks}");
+            self.report
+                .error_help(function.sig.ident.span(), message, write);
+            return None;
+        }
+        let graphs = other
+            .fields
+            .iter()
+            .filter(|f| matches!(f.kind, FieldKind::Csr { .. }));
+        let graphs: Vec<&Ident> = graphs.map(|f| &f.name).collect();
+        let [graph] = graphs[..] else {
+            self.report.error_help(
+                at,
+                format!(
+                    "`{alias}` has {} graphs: which of their edges `{name}` is about is not known",
+                    graphs.len()
+                ),
+                "edges are left out of included graphs that have one",
+            );
+            return None;
+        };
+        if let Some(inner) = inner.first() {
+            self.report.error_help(
+                at,
+                format!(
+                    "`{alias}` includes `{}`, whose edges `{name}` does not leave out yet",
+                    inner.alias
+                ),
+                format!("include `{}` here, with `edges = {name}`", inner.alias),
+            );
+            return None;
+        }
+        let walks = other.waves.iter().find(|wave| {
+            wave.function.sig.inputs.iter().any(|input| match input {
+                FnArg::Typed(arg) => written(&arg.ty) == Written::Csr,
+                FnArg::Receiver(_) => false,
+            })
+        });
+        if let Some(wave) = walks {
+            self.report.error_help(
+                at,
+                format!(
+                    "wave `{}` of `{alias}` takes `{graph}` itself, of which `{name}` leaves out no edges",
+                    wave.name()
+                ),
+                format!("edges are left out of sweeps over `edges({graph})` and `edges({graph}, from = ..)`"),
+            );
+            return None;
+        }
+        let swept = |w: &Wave| matches!(w.domain, Some(DomainArgs::Edges { .. }));
+        if !other.waves.iter().any(swept) {
+            self.report.error_help(
+                at,
+                format!("no wave of `{alias}` sweeps edges"),
+                "leave `edges = ..` out",
+            );
+            return None;
+        }
+        Some((function, graph.clone()))
     }
 
     /// An include of the included graph, as if it were written here.
@@ -492,6 +673,7 @@ impl Merger<'_> {
             },
             fields,
             lengths,
+            edges: None,
             after: match inner.after[..] {
                 [] if inner.scope == 0 => self.args.after.clone(),
                 _ => inner.after.iter().map(|a| self.own(a)).collect(),
@@ -503,9 +685,8 @@ impl Merger<'_> {
     fn entered(&self, field: &Field) -> Option<usize> {
         let filled = match &field.kind {
             FieldKind::Column { role, .. } => matches!(role, Role::Output | Role::Scratch),
-            FieldKind::Frontier { .. } => true,
+            FieldKind::Frontier { .. } | FieldKind::List { .. } => true,
             FieldKind::Csr { .. }
-            | FieldKind::List { .. }
             | FieldKind::Reduction { .. }
             | FieldKind::Scalar(..)
             | FieldKind::Broken => false,
@@ -774,7 +955,12 @@ fn stands_for(
                 init,
             },
         ) => {
-            let one_type = match (our_item, item) {
+            let mut same = Vec::new();
+            let one_type = match (our_item.as_deref(), item.as_deref()) {
+                (Some(syn::Type::Array(ours)), Some(syn::Type::Array(theirs))) => {
+                    let lens = (row_factor(&ours.len), row_factor(&theirs.len));
+                    a == b && same_size(What::Part, lens, named, &mut same)
+                }
                 (Some(ours), Some(theirs)) => same_item(ours, theirs),
                 (None, None) => a == b,
                 _ => false,
@@ -787,7 +973,6 @@ fn stands_for(
                 let (here, there) = (of(our_item, a), of(item, b));
                 return differ(format!("holds `{here}`"), format!("`{there}`"));
             }
-            let mut same = Vec::new();
             let equal = same_per((our_per.as_ref(), per.as_ref()), named, &mut same);
             if !equal {
                 return differ(format!("has {}", sized(our_per)), sized(per));
@@ -804,7 +989,9 @@ fn stands_for(
             }
             let inits = [our_init, init].map(|e| e.as_deref().cloned());
             if matches!(role, Role::Output | Role::Scratch) && inits.iter().any(Option::is_some) {
-                same.push((What::Init, *a, inits));
+                let is_array = matches!(our_item.as_deref(), Some(syn::Type::Array(_)));
+                let all = begins(is_array, inits);
+                same.extend(all.into_iter().map(|values| (What::Init, *a, values)));
             }
             Ok(same)
         }
@@ -817,6 +1004,24 @@ fn stands_for(
         }
         _ => differ(format!("is {}", kind_of(ours)), kind_of(theirs)),
     }
+}
+
+/// What fields begin as, here and there: of arrays each value.
+fn begins(is_array: bool, inits: [Option<Expr>; 2]) -> Vec<[Option<Expr>; 2]> {
+    let values = |e: &Option<Expr>| match e {
+        Some(Expr::Array(all)) if is_array => Some(all.elems.len()),
+        _ => None,
+    };
+    let Some(n) = inits.iter().find_map(values) else {
+        return vec![inits];
+    };
+    let at = |k: usize| {
+        inits.each_ref().map(|e| match e {
+            Some(Expr::Array(all)) if is_array => all.elems.get(k).cloned(),
+            e => e.clone(),
+        })
+    };
+    (0..n).map(at).collect()
 }
 
 /// Whether two fields have one length; what rustc has to find equal for that is added to `same`.
@@ -1060,10 +1265,12 @@ fn renamed_kind(kind: &FieldKind, names: &HashMap<String, Ident>) -> FieldKind {
         FieldKind::Frontier {
             capacity,
             unique,
+            list,
             item,
         } => FieldKind::Frontier {
             capacity: per(capacity),
             unique: *unique,
+            list: *list,
             item: item.clone(),
         },
         FieldKind::List {

@@ -281,7 +281,7 @@ impl Ownership<'_> {
     /// and a trap where a round's pushes are meant to be the next round's items.
     fn swept_and_pushed(&mut self, owners: &Owners) {
         for (f, frontier) in self.program.frontiers.iter().enumerate() {
-            if owners.frontiers[f].is_some() {
+            if owners.frontiers[f].is_some() || frontier.list {
                 continue;
             }
             let resource = Resource::Frontier(FrontierId(f as u16));

@@ -33,7 +33,7 @@ use vyre_core::vir0::scalar::Scalar;
 
 mod data;
 
-pub(crate) use data::is_struct_word;
+pub(crate) use data::{array_init, array_length, is_struct_word};
 
 /// Parses the arguments of `#[wave_graph(...)]`.
 pub(crate) fn options(tokens: TokenStream, report: &mut Report) -> Options {
@@ -663,11 +663,16 @@ impl Taker<'_> {
             }
         };
         let (mut fields, mut lengths, mut after) = (Vec::new(), Vec::new(), Vec::new());
+        let mut edges = None;
         self.note(attr, scope);
         for arg in attribute_args(attr, self.report) {
             // `after = field` maps a field of that name.
             if arg.name == "after" && !matches!(arg.form, Form::Value(_)) {
                 after = self.after(arg);
+                continue;
+            }
+            if arg.name == "edges" {
+                edges = arg.value("edges = function", self.report);
                 continue;
             }
             let theirs = arg.name.clone();
@@ -687,6 +692,7 @@ impl Taker<'_> {
             scope,
             fields,
             lengths,
+            edges,
             after,
         });
     }

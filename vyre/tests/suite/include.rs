@@ -1,7 +1,7 @@
 //! Passes built from passes.
 
 use vyre::prelude::*;
-use vyre_tests::backend_tests;
+use vyre_tests::{backend_tests, graphs};
 
 const UNSEEN: u32 = u32::MAX;
 
@@ -208,6 +208,146 @@ fn included_graphs_include_others(runtime: &Runtime) {
     assert_eq!(out.report.rounds.len(), 4);
 }
 
+/// What a source reaches over roads of some width, for each width.
+#[wave_graph]
+mod widths {
+    pub(crate) struct Data {
+        #[topology]
+        roads: Csr,
+        #[topology(per = edge(roads))]
+        width: u32,
+        #[scratch(per = 1)]
+        level: u32,
+        #[output(per = node)]
+        reached: u32,
+        #[output(per = node)]
+        far: u32,
+        entry: u32,
+        levels: u32,
+    }
+
+    #[device]
+    fn is_wide(e: Edge, width: &u32, level: &Buf<u32>) -> bool {
+        if e.src == e.dst {
+            return false;
+        }
+        *width > level[0]
+    }
+
+    #[fixpoint(until(round + 1 == levels), max_rounds = 100)]
+    mod narrower {
+        #[wave(once)]
+        fn set(round: Round, level: &Buf<Atomic<u32>>) {
+            level[0].store(round);
+        }
+
+        #[include(graph = roads, source = entry, edges = is_wide, after(set))]
+        use super::super::passes::search::bfs;
+
+        #[wave(nodes, after(bfs))]
+        fn add(bfs_dist: &u32, reached: &mut u32, far: &mut u32) {
+            if *bfs_dist != u32::MAX {
+                *reached += 1;
+                *far += *bfs_dist;
+            }
+        }
+    }
+}
+
+/// A search around closed places, beside one that is not.
+#[wave_graph]
+mod detour {
+    #[include(graph = roads, source = entry, edges = is_open)]
+    use super::passes::search::bfs as around;
+    #[include(graph = roads, source = entry)]
+    use super::passes::search::bfs as through;
+
+    const ENDS: u32 = 2;
+
+    pub(crate) struct Data {
+        #[topology]
+        roads: Csr,
+        #[input(per = node)]
+        closed: u32,
+        most: u32,
+        entry: u32,
+        #[output(per = node)]
+        longer: u32,
+    }
+
+    #[device]
+    fn is_open(e: Edge, closed: &Buf<u32>, most: u32) -> bool {
+        let ends = [e.src, e.dst];
+        let mut sum = 0;
+        for k in 0..ENDS {
+            sum += closed[ends[k as usize]];
+        }
+        sum <= most
+    }
+
+    #[wave(nodes, after(around, through))]
+    fn compare(around_dist: &u32, through_dist: &u32, longer: &mut u32) {
+        *longer = *around_dist - *through_dist;
+    }
+}
+
+/// The edges that are left.
+fn left(graph: &Csr, is_left: impl Fn(u32, u32, u32) -> bool) -> Csr {
+    let mut edges = Vec::new();
+    for src in 0..graph.node_count() as u32 {
+        let of = graph
+            .edges(src)
+            .into_iter()
+            .filter(|&e| is_left(e, src, graph.target(e)));
+        edges.extend(of.map(|e| (src, graph.target(e))));
+    }
+    Csr::from_edges(graph.node_count(), &edges).expect("edges name nodes")
+}
+
+fn included_graphs_sweep_the_edges_that_are_left(runtime: &Runtime) {
+    for roads in [graphs::wide(2_000, true), graphs::random_graph(600, 4_000)] {
+        let nodes = roads.node_count();
+        let width: Vec<u32> = (0..roads.edge_count() as u32).map(|e| e % 7).collect();
+        let topology = widths::Topology {
+            roads: &roads,
+            width: &width,
+        };
+        let mut session = widths::Session::new(runtime, topology).expect("it fits");
+        for (entry, levels) in [(0, 1), (5, 4), (0, 8)] {
+            let out = session.run(widths::Run { entry, levels }).expect("it runs");
+            let (mut reached, mut far) = (vec![0; nodes], vec![0; nodes]);
+            for level in 0..levels {
+                let wide = left(&roads, |e, src, dst| {
+                    src != dst && width[e as usize] > level
+                });
+                for (v, dist) in graphs::distances(&wide, entry).into_iter().enumerate() {
+                    if dist != UNSEEN {
+                        reached[v] += 1;
+                        far[v] += dist;
+                    }
+                }
+            }
+            assert_eq!((out.reached, out.far), (reached, far), "{entry}, {levels}");
+        }
+        let closed: Vec<u32> = (0..nodes as u32).map(|v| u32::from(v % 5 == 1)).collect();
+        let mut session = detour::Session::new(runtime, &roads).expect("it fits");
+        for most in [0, 1, 2] {
+            let run = detour::Run {
+                closed: &closed,
+                most,
+                entry: 0,
+            };
+            let out = session.run(run).expect("it runs");
+            let open = |_, src: u32, dst: u32| closed[src as usize] + closed[dst as usize] <= most;
+            let around = graphs::distances(&left(&roads, open), 0);
+            let through = graphs::distances(&roads, 0);
+            let longer: Vec<u32> = around.iter().zip(&through).map(|(a, b)| a - b).collect();
+            assert_eq!(out.longer, longer, "{most}");
+            assert_eq!((out.around_dist, out.through_dist), (around, through));
+        }
+    }
+}
+
 #[test]
 fn the_plan_shows_both_names_of_a_wave() {
     let plan = two_trips::PLAN.to_string();
@@ -248,4 +388,5 @@ backend_tests!(
     included_graphs_run_with_names_of_their_own,
     a_graph_can_be_its_included_graphs_alone,
     included_graphs_include_others,
+    included_graphs_sweep_the_edges_that_are_left,
 );

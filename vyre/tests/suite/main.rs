@@ -8,6 +8,7 @@
 
 pub mod agreement;
 pub mod anew;
+pub mod arrays;
 pub mod backends;
 pub mod determinism;
 pub mod devices;
@@ -21,6 +22,7 @@ pub mod include;
 pub mod kernels;
 pub mod language;
 pub mod lints;
+pub mod lists;
 pub mod macros;
 pub mod meanings;
 pub mod megakernel;

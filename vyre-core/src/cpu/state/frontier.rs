@@ -421,6 +421,7 @@ mod tests {
             fields: Vec::new(),
             capacity: Extent::Nodes,
             unique: true,
+            list: false,
             owner: Some(FixpointId(0)),
             reset: None,
         };

@@ -508,6 +508,11 @@ impl HostState {
                 state.flip();
             }
         }
+        for (state, list) in self.lists.iter_mut().zip(&self.program.lists) {
+            if list.reset == Some(f) {
+                state.clear();
+            }
+        }
         for (held, buffer) in self.buffers.iter_mut().zip(&self.program.buffers) {
             if buffer.reset != Some(f) {
                 continue;

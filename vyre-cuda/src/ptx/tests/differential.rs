@@ -740,6 +740,7 @@ fn of_kernel(code: Vec<Word>, rows: u8) -> Program {
         fields: vec![Scalar::U8, Scalar::U32, Scalar::U64],
         capacity: Extent::Fixed(ROOM.into()),
         output: true,
+        reset: None,
     }];
     let reduction = |op, scalar| Reduction {
         name: "r".into(),

@@ -317,9 +317,13 @@ impl Checker<'_> {
         match self.lookup(ident) {
             Some(Name::Var(id)) => {
                 if name != "self" && self.refs.contains(&id) {
+                    let whose = match self.element_refs.contains(&id) {
+                        true => "an element of an array",
+                        false => "the item's own element",
+                    };
                     self.error(
                         span,
-                        format!("`{name}` refers to the item's own element, and is not a value"),
+                        format!("`{name}` refers to {whose}, and is not a value"),
                         format!("write `*{name}` to copy the element"),
                     );
                     return self.wrong(span);

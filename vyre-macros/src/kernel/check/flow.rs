@@ -351,20 +351,50 @@ impl Checker<'_> {
         }
     }
 
-    /// `for x in array`: over its elements.
+    /// `for x in array`: over its elements; `for x in array.iter()`: over references to them, numbered with
+    /// `.enumerate()`.
     fn for_elements(&mut self, f: &syn::ExprForLoop, span: Span) -> Option<Expr> {
-        if !matches!(
-            strip(&f.expr),
-            syn::Expr::Array(_)
-                | syn::Expr::Repeat(_)
-                | syn::Expr::Path(_)
-                | syn::Expr::Field(_)
-                | syn::Expr::Index(_)
-        ) || self.is_no_row(&f.expr)
+        let (own, number) = match strip(&f.expr) {
+            syn::Expr::MethodCall(m) if m.method == "enumerate" && m.args.is_empty() => {
+                let parts = match &*f.pat {
+                    syn::Pat::Tuple(both) if both.elems.len() == 2 => {
+                        Some((&both.elems[0], &both.elems[1]))
+                    }
+                    _ => None,
+                };
+                match parts {
+                    Some(_) => (self.iterated(&m.receiver), parts),
+                    None => (None, None),
+                }
+            }
+            e => (self.iterated(e), None),
+        };
+        let is_deref = |u: &syn::ExprUnary| matches!(u.op, syn::UnOp::Deref(_));
+        let is_copied = match strip(&f.expr) {
+            syn::Expr::Unary(u) => is_deref(u) && self.referred(&u.expr).is_some(),
+            // An array of a buffer.
+            syn::Expr::MethodCall(m) if m.method == "get" => match self.handle_path(&m.receiver) {
+                Some((_, HandleTy::Records(of))) => matches!(self.record(of), Ty::Array(..)),
+                _ => false,
+            },
+            _ => false,
+        };
+        if own.is_none()
+            && !is_copied
+            && !matches!(
+                strip(&f.expr),
+                syn::Expr::Array(_)
+                    | syn::Expr::Repeat(_)
+                    | syn::Expr::Path(_)
+                    | syn::Expr::Field(_)
+                    | syn::Expr::Index(_)
+            )
+            || self.is_no_row(&f.expr)
         {
             return None;
         }
-        let array = self.value(&f.expr);
+        let by_ref = own.is_some();
+        let array = own.unwrap_or_else(|| self.value(&f.expr));
         if let Ty::Row(..) = self.types.resolve(&array.ty) {
             return Some(self.for_row(f, array, span));
         }
@@ -375,12 +405,36 @@ impl Checker<'_> {
             return Some(self.wrong(span));
         };
         let expr = |kind, ty| Expr { kind, ty, span };
-        let (all, at) = (self.hidden(array.ty.clone()), self.hidden(Ty::U32));
-        let whole = expr(Kind::Var(all), array.ty.clone());
+        let at = self.hidden(Ty::U32);
         let index = expr(Kind::Var(at), Ty::U32);
-        let first = Stmt::Let(Pat::Var(all), Some(array));
+        // What is borrowed does not change meanwhile.
+        let (whole, first) = match by_ref {
+            true => (array, None),
+            false => {
+                let all = self.hidden(array.ty.clone());
+                let whole = expr(Kind::Var(all), array.ty.clone());
+                (whole, Some(Stmt::Let(Pat::Var(all), Some(array))))
+            }
+        };
         self.scopes.push(Vec::new());
-        let (pat, ty) = self.pattern(&f.pat);
+        let number = number.filter(|_| by_ref);
+        let numbered = number.map(|(k, _)| {
+            let (pat, ty) = self.pattern(k);
+            self.agree(&Ty::Size, &ty);
+            let k = Kind::Cast(Box::new(expr(Kind::Var(at), Ty::U32)));
+            Stmt::Let(pat, Some(expr(k, Ty::Size)))
+        });
+        let (pat, ty) = match number.map_or(&*f.pat, |(_, element)| element) {
+            syn::Pat::Reference(p) if by_ref => self.pattern(&p.pat),
+            pat => {
+                let (pat, ty) = self.pattern(pat);
+                if let (Pat::Var(id), true) = (&pat, by_ref) {
+                    self.refs.push(*id);
+                    self.element_refs.push(*id);
+                }
+                (pat, ty)
+            }
+        };
         self.agree(&element, &ty);
         let id = self.open_loop(f.label.as_ref(), true, true, None);
         if counts(f) {
@@ -396,7 +450,10 @@ impl Checker<'_> {
         );
         let ends = self.never(&body.ty);
         let body = Block {
-            stmts: vec![Stmt::Let(pat, Some(item)), Stmt::Expr(body)],
+            stmts: numbered
+                .into_iter()
+                .chain([Stmt::Let(pat, Some(item)), Stmt::Expr(body)])
+                .collect(),
             tail: None,
             ends,
         };
@@ -412,12 +469,25 @@ impl Checker<'_> {
             },
             body: Box::new(expr(Kind::Block(body), Ty::UNIT)),
         };
+        let turns = Stmt::Expr(expr(turns, Ty::UNIT));
         let block = Block {
-            stmts: vec![first, Stmt::Expr(expr(turns, Ty::UNIT))],
+            stmts: first.into_iter().chain([turns]).collect(),
             tail: None,
             ends: false,
         };
         Some(expr(Kind::Block(block), Ty::UNIT))
+    }
+
+    /// The array of `array.iter()`, which is a variable or a part of one.
+    fn iterated(&mut self, e: &syn::Expr) -> Option<Expr> {
+        let syn::Expr::MethodCall(m) = strip(e) else {
+            return None;
+        };
+        if m.method != "iter" || !m.args.is_empty() || !self.in_variable(&m.receiver) {
+            return None;
+        }
+        let array = self.base(&m.receiver);
+        matches!(self.types.resolve(&array.ty), Ty::Array(..)).then_some(array)
     }
 
     pub(super) fn for_loop(&mut self, f: &syn::ExprForLoop, span: Span) -> Expr {

@@ -1,5 +1,6 @@
 //! Elements: the item's own, those of buffers, rows of bits and records, and atomic updates.
 
+use super::scalar::divide;
 use super::*;
 
 /// Where the item's own row begins and ends: worked out where its body begins.
@@ -55,6 +56,80 @@ impl<'f> Lowerer<'_, 'f> {
         self.frame().vars[var.0] = Some(Slot::Kept(Dest { ty, leaves }));
     }
 
+    /// How many elements a buffer has.
+    pub(super) fn len(&mut self, h: Handle, span: Span) -> ir::Expr {
+        let all = ir::Expr::Len(self.buffer(h).0);
+        match self.binding(h) {
+            Some(ParamKind::Arrays { len, .. }) if len > 1 => {
+                let len = ir::Expr::Literal(Scalar::U32, len.into());
+                let site = self.site(span);
+                divide(BinaryOp::Div, Scalar::U32, (all, len), Some(site))
+            }
+            _ => all,
+        }
+    }
+
+    /// Where in its buffer the array of `xs.get(i)` begins, once the index is checked.
+    fn begin_of_array(&mut self, e: &'f Expr) -> Option<(BufferId, Scalar, ir::Expr, u32)> {
+        let Kind::Get {
+            records,
+            index,
+            site,
+        } = &e.kind
+        else {
+            return None;
+        };
+        let Some(ParamKind::Arrays {
+            buffer,
+            scalar,
+            len,
+        }) = self.binding(*records)
+        else {
+            return None;
+        };
+        let index = self.scalar(index);
+        let index = self.leaf(index);
+        let (limit, site) = (self.len(*records, *site), self.site(*site));
+        self.emit(ir::Stmt::CheckIndex {
+            index: index.clone(),
+            len: limit,
+            site,
+        });
+        let begin = self.temp(Scalar::U32);
+        let n = ir::Expr::Literal(Scalar::U32, len.into());
+        let first = binary(BinaryOp::Mul, Scalar::U32, index, n);
+        self.emit(ir::Stmt::Assign(begin, first));
+        Some((buffer, scalar, ir::Expr::Local(begin), len))
+    }
+
+    /// `xs.get(i)[k]` of a buffer of arrays, without the other values.
+    pub(super) fn value_of_array(
+        &mut self,
+        array: &'f Expr,
+        (at, bracket): (&'f Expr, Span),
+    ) -> Option<ir::Expr> {
+        let Kind::Get { site, .. } = &array.kind else {
+            return None;
+        };
+        let site = self.site(*site);
+        let (buffer, scalar, begin, len) = self.begin_of_array(array)?;
+        let at = self.array_index(at);
+        let at = self.leaf(at);
+        let bracket = self.site(bracket);
+        self.emit(ir::Stmt::CheckIndex {
+            index: at.clone(),
+            len: ir::Expr::Literal(Scalar::U32, len.into()),
+            site: bracket,
+        });
+        let load = ir::Expr::Load {
+            buffer,
+            scalar,
+            index: Box::new(binary(BinaryOp::Add, Scalar::U32, begin, at)),
+            site,
+        };
+        Some(widen(scalar, load))
+    }
+
     /// Some of the scalars of `points.get(i)`. Each load checks the index: the buffers have one length.
     pub(super) fn get(&mut self, e: &'f Expr, from: usize, count: usize) -> Vec<ir::Expr> {
         let Kind::Get {
@@ -65,6 +140,20 @@ impl<'f> Lowerer<'_, 'f> {
         else {
             return Vec::new();
         };
+        if let Some((buffer, scalar, begin, len)) = self.begin_of_array(e) {
+            let site = self.site(*site);
+            let load = |k: u32| {
+                let k = ir::Expr::Literal(Scalar::U32, k.into());
+                let load = ir::Expr::Load {
+                    buffer,
+                    scalar,
+                    index: Box::new(binary(BinaryOp::Add, Scalar::U32, begin.clone(), k)),
+                    site,
+                };
+                widen(scalar, load)
+            };
+            return (0..len).map(load).collect();
+        }
         let scalars = self.parts(&e.ty);
         let (index, first) = (self.scalar(index), self.buffer(*records).0);
         let count = count.min(scalars.len());

@@ -397,7 +397,7 @@ impl<'f> Lowerer<'_, 'f> {
     }
 
     /// An index of a local array as a u32; what does not fit is far beyond any array's end.
-    fn array_index(&mut self, e: &'f Expr) -> ir::Expr {
+    pub(super) fn array_index(&mut self, e: &'f Expr) -> ir::Expr {
         let value = self.scalar(e);
         match value {
             ir::Expr::Literal(_, v) => ir::Expr::Literal(Scalar::U32, v.min(u32::MAX.into())),
@@ -515,6 +515,9 @@ impl<'f> Lowerer<'_, 'f> {
                 kept
             }
             Kind::Element(base, index, span) => {
+                if let Some(value) = self.value_of_array(base, (index, *span)) {
+                    return vec![value];
+                }
                 let values = self.value(base);
                 let dest = self.dest(&base.ty);
                 self.assign(&dest, values);

@@ -107,7 +107,7 @@ impl<'f> Lowerer<'_, 'f> {
                 ir::Expr::Append { list, fields, site }
             }
             Kind::Rows { .. } => return self.bits(e, true).into_iter().collect(),
-            Kind::Len(h) => ir::Expr::Len(self.buffer(*h).0),
+            Kind::Len(h) => self.len(*h, e.span),
             Kind::Csr {
                 query,
                 graph,

@@ -174,18 +174,39 @@ fn extent(length: &Length, e: &Expr, tables: &mut Tables) -> Extent {
 }
 
 /// One more than a length.
-pub(super) fn and_one((length, extent): (&Length, Extent), tables: &mut Tables) -> Extent {
-    let longer = Length::of(LengthOp::Add, length.clone(), Length::Fixed(1));
+pub(super) fn and_one(of: (&Length, Extent), tables: &mut Tables) -> Extent {
+    with(LengthOp::Add, of, 1, tables).1
+}
+
+/// So many times a length.
+pub(super) fn times(of: (&Length, Extent), n: u32, tables: &mut Tables) -> (Length, Extent) {
+    match n {
+        1 => (of.0.clone(), of.1),
+        n => with(LengthOp::Mul, of, n, tables),
+    }
+}
+
+/// A length, computed with a number.
+fn with(
+    op: LengthOp,
+    (length, extent): (&Length, Extent),
+    n: u32,
+    tables: &mut Tables,
+) -> (Length, Extent) {
+    if *length == Length::Broken {
+        return BROKEN;
+    }
+    let whole = Length::of(op, length.clone(), Length::Fixed(n.into()));
     let mut terms = match extent {
         Extent::Computed(id) => tables.lengths()[id.index()].terms.clone(),
         value => vec![Term::Value(value)],
     };
-    terms.extend([Term::Value(Extent::Fixed(1)), Term::Op(LengthOp::Add)]);
-    match longer {
-        Length::Broken => BROKEN.1,
-        Length::Fixed(n) => Extent::Fixed(n),
-        longer => Extent::Computed(tables.length(format!("{longer:?}"), terms)),
-    }
+    terms.extend([Term::Value(Extent::Fixed(n.into())), Term::Op(op)]);
+    let extent = match &whole {
+        Length::Fixed(n) => Extent::Fixed(*n),
+        whole => Extent::Computed(tables.length(format!("{whole:?}"), terms)),
+    };
+    (whole, extent)
 }
 
 /// The operation that a length may be computed with.
@@ -221,7 +242,7 @@ pub(crate) fn without_brackets(e: &Expr) -> &Expr {
 }
 
 /// What is before `as usize` in the length of a row: the lengths of buffers are u32.
-pub(super) fn row_factor(e: &Expr) -> &Expr {
+pub(crate) fn row_factor(e: &Expr) -> &Expr {
     match without_brackets(e) {
         Expr::Cast(cast) => row_factor(&cast.expr),
         e => e,

@@ -1,6 +1,5 @@
 //! What a wave sweeps, and what its parameters are.
 
-use super::length::row_factor;
 use super::*;
 use crate::wave_graph::graph::rounds;
 use syn::parse_quote;
@@ -52,17 +51,34 @@ impl<'g> Fields<'g> {
             DomainArgs::Items { of, new } => match self.find(of, report)? {
                 (field, Slot::Frontier(id)) => {
                     if *new {
-                        report.error_help(
-                            of.span(),
-                            format!("`new` is for lists, and `{of}` is a frontier"),
-                            "a frontier's items are those that were pushed in the round before",
-                        );
+                        let list = matches!(field.kind, FieldKind::Frontier { list: true, .. });
+                        let (message, help) = match list {
+                            true => (
+                                format!("`new` is for lists that are not `unique`, and `{of}` is"),
+                                "sweep all that it holds, or push to a `#[frontier]` as well: its items are those that were pushed in the round before",
+                            ),
+                            false => (
+                                format!("`new` is for lists, and `{of}` is a frontier"),
+                                "a frontier's items are those that were pushed in the round before",
+                            ),
+                        };
+                        report.error_help(of.span(), message, help);
                         return None;
                     }
                     let nodes = matches!(field.kind, FieldKind::Frontier { item: None, .. });
                     (Domain::Items(id), nodes.then_some(Length::Nodes))
                 }
-                (_, Slot::List(id)) => (Domain::ListItems(id, *new), None),
+                (field, Slot::List(id)) => {
+                    if *new && field.reset.is_some() {
+                        report.error_help(
+                            of.span(),
+                            format!("`{of}` begins anew with each round: what this wave has swept of it is not kept"),
+                            "sweep all that it holds, or push to a `#[frontier]` as well: its items are those that were pushed in the round before",
+                        );
+                        return None;
+                    }
+                    (Domain::ListItems(id, *new), None)
+                }
                 (_, Slot::Broken) => return None,
                 (field, _) => {
                     self.wrong_kind(of, field, "a frontier or a list", report);
@@ -178,6 +194,7 @@ impl<'g> Fields<'g> {
             return None;
         }
         Some(Sweep {
+            filter: None,
             domain: domain?.0,
             params,
         })
@@ -706,6 +723,7 @@ impl<'g> Fields<'g> {
             }
             Slot::Buffer(id) => self.buffer_param(b, id, form, program, report),
             Slot::Rows(first, count) => self.rows_param(b, (first, count), program, report),
+            Slot::Arrays(buffer, len) => self.arrays_param(b, (buffer, len), program, report),
             Slot::Broken => None,
         }
     }
@@ -874,6 +892,98 @@ impl<'g> Fields<'g> {
         })
     }
 
+    /// A parameter that is a buffer of arrays.
+    fn arrays_param(
+        &self,
+        b: &Bound<'_>,
+        (buffer, len): (BufferId, u32),
+        program: &Program,
+        report: &mut Report,
+    ) -> Option<ParamKind> {
+        let FieldKind::Column {
+            item: Some(item), ..
+        } = &b.field.kind
+        else {
+            return None;
+        };
+        let (name, t) = (b.name, show(item));
+        let declared = &program.buffers[buffer.index()];
+        let scalar = declared.scalar;
+        let s = scalar.name();
+        let read_only = match declared.role {
+            Role::Topology => Some("topology"),
+            Role::Input => Some("input"),
+            Role::Output | Role::Scratch | Role::InOut => None,
+        };
+        // An included graph has compared its own.
+        let is_one = |ty: &Type| match (ty, &**item) {
+            (Type::Array(a), Type::Array(declared)) => {
+                scalar_of(&a.elem) == Some(scalar)
+                    && (b.wave.origin.is_some()
+                        || show(&a.len) == show(&declared.len)
+                        || int_literal(&a.len) == Some(len.into()))
+            }
+            _ => false,
+        };
+        let of_values = match written(b.ty) {
+            Written::Records if written_item(b.ty).is_some_and(is_one) => {
+                return Some(ParamKind::Arrays {
+                    buffer,
+                    scalar,
+                    len,
+                });
+            }
+            Written::Buf(of) if of == scalar => return Some(ParamKind::Buf { buffer, scalar }),
+            Written::AtomicBuf(of) => of == scalar,
+            _ => false,
+        };
+        let mutable = match b.ty {
+            _ if of_values => true,
+            Type::Reference(r) if is_one(&*r.elem) => r.mutability.is_some(),
+            _ => {
+                let mut allowed = vec![format!("&{t}")];
+                allowed.extend(read_only.is_none().then(|| format!("&mut {t}")));
+                allowed.push(format!("&Records<{t}>"));
+                self.mismatch(b, &allowed, report);
+                return None;
+            }
+        };
+        if let (true, Some(role)) = (mutable, read_only) {
+            let instead = match of_values {
+                true => format!("&Records<{t}>"),
+                false => format!("&{t}"),
+            };
+            report.error_help(
+                b.ty.span(),
+                format!("`{name}` is `#[{role}]`, which waves only read"),
+                format!(
+                    "take `{name}: {instead}`, or declare it `#[scratch(..)]` or `#[output(..)]`"
+                ),
+            );
+            return None;
+        }
+        let has_atomics = !matches!(scalar, Scalar::Bool | Scalar::U8);
+        if of_values && !has_atomics {
+            report.error_help(
+                b.ty.span(),
+                format!("there are no atomics on `{s}`"),
+                "use u32, i32, u64, i64, f32 or f64",
+            );
+            return None;
+        }
+        if of_values {
+            return Some(ParamKind::AtomicBuf { buffer, scalar });
+        }
+        let instead = match mutable {
+            true => format!(
+                "take `{name}: &Buf<Atomic<{s}>>` to update any value: those of array `i` are from `i * {len}` on"
+            ),
+            false => format!("take `{name}: &Records<{t}>` to read any array"),
+        };
+        self.check_own(b, buffer, (mutable, instead), program, report)?;
+        Some(ParamKind::OwnRow { buffer, mutable })
+    }
+
     /// `&T` and `&mut T` need a domain that gives each lane one element, `&[T; K]` and `&mut [T; K]` one that gives it
     /// `K` of them; what is `&mut` needs each element to have one lane.
     fn check_own(
@@ -890,6 +1000,10 @@ impl<'g> Fields<'g> {
         // A wave of an included graph fits its own fields, and those that stand for them here have their lengths.
         let (wanted, owns) = match row_length(b.ty) {
             None => (length.clone(), "one of them"),
+            Some(_) if let Slot::Arrays(_, n) = b.slot => {
+                let n = Length::Fixed(n.into());
+                (length.as_ref().map(|l| l.times(&n)), "one of them")
+            }
             Some(k) => {
                 let scope = (b.wave.origin.map(|o| o.graph), b.wave.scope);
                 let k = self.row_len(k, scope, report)?;
@@ -914,6 +1028,15 @@ impl<'g> Fields<'g> {
                 return None;
             }
             let shape = match actual {
+                _ if let (Slot::Arrays(..), FieldKind::Column { per: Some(per), .. }) =
+                    (b.slot, &b.field.kind) =>
+                {
+                    match per {
+                        Per::Edge(g) => format!("one array per edge of `{g}`"),
+                        Per::Len(e) => format!("`{}` arrays", source_text(e)),
+                        _ => "one array per node".to_owned(),
+                    }
+                }
                 Length::Nodes | Length::NodeBits(_) | Length::Broken => {
                     "one element per node".to_owned()
                 }
@@ -941,11 +1064,11 @@ impl<'g> Fields<'g> {
                 b.ty.span(),
                 format!("`{name}` has {shape}; a lane of `{word}` does not own {owns}"),
                 match row_length(b.ty) {
-                    Some(k) => {
+                    Some(k) if !matches!(b.slot, Slot::Arrays(..)) => {
                         let k = source_text(row_factor(k));
                         format!("{instead}, or declare it with the items of `{word}` times {k}, such as `per = node * {k}`")
                     }
-                    None => instead,
+                    _ => instead,
                 },
             );
             return None;

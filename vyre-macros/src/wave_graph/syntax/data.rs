@@ -314,7 +314,59 @@ impl Taker<'_> {
         if may_be_struct {
             return Some((Scalar::U32, Some(Box::new(ty.clone()))));
         }
+        if let Type::Array(array) = ty {
+            return Some((self.array(array, ty)?, Some(Box::new(ty.clone()))));
+        }
         Some((self.scalar(ty)?, None))
+    }
+
+    /// The scalar type of the values in arrays of a buffer.
+    fn array(&mut self, array: &syn::TypeArray, ty: &Type) -> Option<Scalar> {
+        let scalar = scalar_of(&array.elem);
+        if scalar.is_none() {
+            self.report.error_help(
+                array.elem.span(),
+                format!("arrays of a buffer have values of a scalar type, not `{}`", show(&array.elem)),
+                "write one of bool, u8, u32, i32, u64, i64, f32, f64; values that belong together are in arrays of their own",
+            );
+        }
+        if let Some(n) = int_literal(&array.len) {
+            array_length(n, ty, self.report)?;
+        }
+        scalar
+    }
+
+    /// What arrays begin as: of `[x; N]` and of `[x, .., x]` it is `x`, which all of their values begin as.
+    fn array_init(&mut self, ty: &Type, init: Option<Box<Expr>>) -> Option<Option<Box<Expr>>> {
+        let (Type::Array(array), Some(init)) = (ty, init) else {
+            return Some(None);
+        };
+        let (values, len) = match *init {
+            Expr::Repeat(repeat) => (vec![*repeat.expr], *repeat.len),
+            Expr::Array(values) => {
+                let len = syn::LitInt::new(&values.elems.len().to_string(), values.span());
+                (values.elems.into_iter().collect(), parse_quote!(#len))
+            }
+            one => return Some(Some(Box::new(one))),
+        };
+        let fits = match (int_literal(&len), int_literal(&array.len)) {
+            (Some(given), Some(wanted)) => given == wanted,
+            // Where a constant says how many there are, they are counted later.
+            (Some(_), None) if !values.is_empty() => {
+                return Some(Some(Box::new(parse_quote!([#(#values),*]))));
+            }
+            _ => show(&len) == show(&array.len),
+        };
+        if !fits {
+            array_init(&len, &show(&len), ty, self.report);
+            return None;
+        }
+        let text = |x: &Expr| x.to_token_stream().to_string();
+        let is_one = values.windows(2).all(|w| text(&w[0]) == text(&w[1]));
+        Some(Some(Box::new(match is_one {
+            true => values[0].clone(),
+            false => parse_quote!([#(#values),*]),
+        })))
     }
 
     fn expect_word(&mut self, ty: &Type, word: &str, attribute: &str) -> Option<()> {
@@ -394,11 +446,12 @@ impl Taker<'_> {
                 FieldKind::Frontier {
                     capacity,
                     unique,
+                    list: false,
                     item,
                 }
             }
             "list" => {
-                let (mut capacity, mut output) = (None, false);
+                let (mut capacity, mut output, mut unique) = (None, None, None);
                 for arg in args {
                     match arg.name.to_string().as_str() {
                         "capacity" => {
@@ -406,11 +459,29 @@ impl Taker<'_> {
                             capacity = Some(self.per("capacity", value)?);
                         }
                         "output" => {
+                            output = Some(arg.name.span());
                             arg.flag(self.report);
-                            output = true;
                         }
-                        _ => unknown_arg(&arg, "list", &["capacity", "output"], self.report),
+                        "unique" => {
+                            unique = Some(arg.name.span());
+                            arg.flag(self.report);
+                        }
+                        "reset" => self.reset(arg)?,
+                        _ => {
+                            let known = ["capacity", "output", "unique", "reset"];
+                            unknown_arg(&arg, "list", &known, self.report);
+                        }
                     }
+                }
+                if let (Some(output), Some(reset)) = (output, self.reset) {
+                    self.report.error_help(
+                        reset,
+                        format!("list `{name}` is given back, and only what it holds when the run ends would be: it begins anew with each round"),
+                        "leave `reset` or `output` out; a wave may append what a round found to a second list, which has `output`",
+                    );
+                    self.report
+                        .error(output, format!("`{name}` is given back by this `output`"));
+                    return None;
                 }
                 let Some(item) = item_of(ty, "List") else {
                     self.report.error_help(
@@ -420,18 +491,24 @@ impl Taker<'_> {
                     );
                     return None;
                 };
+                if let Some(unique) = unique {
+                    return self.node_list((name, item), unique, (capacity.is_some(), output));
+                }
                 let Some(capacity) = capacity else {
                     self.report.error_help(
                         attr.path().span(),
                         format!("list `{name}` has no capacity"),
-                        "say how many items it holds: `#[list(capacity = n)]`",
+                        match type_word(item).as_deref() {
+                            Some("Node") => "say how many items it holds: `#[list(capacity = n)]`; or that it holds each node once: `#[list(unique)]`",
+                            _ => "say how many items it holds: `#[list(capacity = n)]`",
+                        },
                     );
                     return None;
                 };
                 FieldKind::List {
                     capacity,
                     item: Box::new(item.clone()),
-                    output,
+                    output: output.is_some(),
                 }
             }
             "reduce" => self.reduction(attr, args, ty)?,
@@ -445,6 +522,45 @@ impl Taker<'_> {
             }
         };
         (self.report.len() == errors).then_some(kind)
+    }
+
+    /// A `unique` list. `output`: where it says that it is given back.
+    fn node_list(
+        &mut self,
+        (name, item): (&Ident, &Type),
+        unique: Span,
+        (capacity, output): (bool, Option<Span>),
+    ) -> Option<FieldKind> {
+        if type_word(item).as_deref() != Some("Node") {
+            self.report.error_help(
+                item.span(),
+                "a `unique` list holds nodes",
+                "write `List<Node>`, or leave `unique` out",
+            );
+            return None;
+        }
+        if capacity {
+            self.report.error_help(
+                unique,
+                "a `unique` list has room for every node; it takes no capacity",
+                "remove `capacity`",
+            );
+            return None;
+        }
+        if let Some(output) = output {
+            self.report.error_help(
+                output,
+                format!("`{name}` is `unique`, and such a list is not given back"),
+                format!("let a wave over `items({name})` append to a list that is not `unique`, or store in an output of nodes"),
+            );
+            return None;
+        }
+        Some(FieldKind::Frontier {
+            capacity: None,
+            unique: true,
+            list: true,
+            item: None,
+        })
     }
 
     fn topology(&mut self, args: Vec<Arg>, ty: &Type, name: &Ident) -> Option<FieldKind> {
@@ -600,7 +716,7 @@ impl Taker<'_> {
                 "reset" => {
                     self.report.error_help(
                         arg.name.span(),
-                        format!("only scratch begins anew, and `{name}` is `#[{word}]`"),
+                        format!("only scratch and lists begin anew, and `{name}` is `#[{word}]`"),
                         match role {
                             Role::Output => "let waves work in a `#[scratch(.., reset = round)]`, and store what is to be given back in the output",
                             _ => "leave `reset` out: the caller gives what it holds",
@@ -647,6 +763,10 @@ impl Taker<'_> {
             return None;
         }
         let (scalar, item) = self.element(ty)?;
+        let init = match ty {
+            Type::Array(_) => self.array_init(ty, init)?,
+            _ => init,
+        };
         Some(FieldKind::Column {
             role,
             scalar,
@@ -820,6 +940,42 @@ impl Taker<'_> {
     }
 }
 
+/// Refuses arrays of a buffer that have no values, or too many of them.
+pub(crate) fn array_length(n: u64, ty: &Type, report: &mut Report) -> Option<()> {
+    let Type::Array(array) = ty else {
+        return Some(());
+    };
+    let (element, len) = (show(&array.elem), show(&array.len));
+    let (message, help) = match n {
+        0 => (
+            "an array of a buffer has 1 to 8 values".to_owned(),
+            "leave the field out: there is nothing in it".to_owned(),
+        ),
+        1..=MOST_IN_ARRAY => return Some(()),
+        _ => (
+            format!("an array of a buffer has up to {MOST_IN_ARRAY} values, and this one {n}"),
+            format!(
+                "declare all values as `{element}`, with a length of `{len}` times as many, such as `per = node * {len}`: \
+                 a wave takes its row as `&mut [{element}; {len}]`"
+            ),
+        ),
+    };
+    report.error_help(array.len.span(), message, help);
+    None
+}
+
+/// Refuses an `init` that has another number of values than the array.
+pub(crate) fn array_init(at: &impl Spanned, given: &str, ty: &Type, report: &mut Report) {
+    report.error_help(
+        at.span(),
+        format!("`init` has {given} values, and the type is `{}`", show(ty)),
+        "write as many, or one value, which all of them begin as",
+    );
+}
+
+/// Most values of an array of a buffer.
+const MOST_IN_ARRAY: u64 = 8;
+
 /// Whether a word can be the name of a struct of the user's.
 pub(crate) fn is_struct_word(word: &str) -> bool {
     const OTHERS: [&str; 14] = [
@@ -835,20 +991,20 @@ fn host(kind: Option<&(&str, Attribute)>, ty: &Type) -> Option<Host> {
         Type::Reference(r) => &*r.elem,
         other => other,
     };
-    let element = match element {
-        Type::Slice(s) => &*s.elem,
-        Type::Array(a) => &*a.elem,
-        other => ["Vec", "List", "Frontier"]
-            .iter()
-            .find_map(|word| item_of(other, word))
-            .unwrap_or(other),
-    };
     let has = |word: &str| match kind.map(|(_, attr)| &attr.meta) {
         Some(Meta::List(list)) => any_token(
             list.tokens.clone(),
             &|t| matches!(t, TokenTree::Ident(i) if i == word),
         ),
         _ => false,
+    };
+    let element = match element {
+        Type::Slice(s) => &*s.elem,
+        Type::Array(a) if !has("per") => &*a.elem,
+        other => ["Vec", "List", "Frontier"]
+            .iter()
+            .find_map(|word| item_of(other, word))
+            .unwrap_or(other),
     };
     let (whole, element) = (ty.clone(), element.clone());
     let word = type_word(&whole);

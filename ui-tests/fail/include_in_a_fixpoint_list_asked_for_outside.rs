@@ -1,4 +1,4 @@
-//! A list of a graph that is included in a fixpoint.
+//! A list of a graph that is included in a fixpoint holds what one round of that appends.
 
 use vyre::prelude::*;
 
@@ -10,13 +10,13 @@ mod parts {
         pub struct Data {
             #[topology]
             graph: Csr,
-            #[list(capacity = node)]
-            log: List<u32>,
+            #[list(unique)]
+            found: List<Node>,
         }
 
         #[wave(nodes)]
-        fn note(v: Node, log: &Append<u32>) {
-            log.append(v);
+        fn note(v: Node, found: &Push) {
+            found.push(v);
         }
     }
 }
@@ -26,12 +26,22 @@ mod analysis {
     pub struct Data {
         #[topology]
         graph: Csr,
+        #[output(per = node)]
+        out: u32,
     }
 
     #[fixpoint(until(round == 3))]
     mod phases {
         #[include(graph = graph)]
         use super::super::parts::part;
+    }
+
+    #[fixpoint(after(phases), until(part_found.is_empty()))]
+    mod rest {
+        #[wave(nodes)]
+        fn add(out: &mut u32) {
+            *out += 1;
+        }
     }
 }
 
