@@ -78,13 +78,13 @@ pub mod level {
 #[command(name = "evidence")]
 pub struct Evidence {
     /// Searches of a sample, from sources spread over the graph
-    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = cli::number::<u32>(1..=u32::MAX))]
     runs: u32,
     /// Samples
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = cli::number::<u32>(0..=u32::MAX))]
     samples: u32,
     /// The speedup that is claimed
-    #[arg(long, value_name = "X", default_value_t = 100.0)]
+    #[arg(long, value_name = "X", default_value_t = 100.0, value_parser = cli::real::<f64>)]
     claim: f64,
     /// Write the samples to this file
     #[arg(long, value_name = "FILE")]
@@ -271,6 +271,17 @@ fn measure(runtime: &Runtime, graph: &Csr, sources: &[u32]) -> Result<Times, Fai
 
 impl Example for Evidence {
     const NAME: &'static str = "evidence";
+    const IGNORES: &'static [&'static str] = &[
+        "--source",
+        "--check",
+        "--out",
+        "--repeat",
+        "--plan",
+        "--plan-svg",
+        "--plan-dot",
+        "--plan-mermaid",
+        "--dump-ptx",
+    ];
 
     fn shared(&self) -> &Shared {
         &self.shared

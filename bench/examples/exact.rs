@@ -9,6 +9,7 @@
 use clap::Parser;
 use std::time::Instant;
 use vyre::prelude::*;
+use vyre_examples::cli;
 use vyre_examples::graph::rmat;
 use vyre_examples::passes::pagerank;
 
@@ -24,10 +25,10 @@ struct Options {
     #[arg(long, value_enum)]
     backend: Backend,
     /// Terms of the sweeps that only add
-    #[arg(long, default_value_t = 1 << 24)]
+    #[arg(long, default_value_t = 1 << 24, value_parser = cli::number::<u32>(0..=u32::MAX))]
     terms: u32,
     /// The graph has 2^SCALE nodes and 16 times as many edges
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 20, value_parser = cli::number::<u32>(0..=28))]
     scale: u32,
 }
 

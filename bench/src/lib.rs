@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 use vyre::Runtime;
 use vyre::cuda::Shape;
-use vyre_examples::cli::{count, time};
+use vyre_examples::cli::{count, number, time};
 use vyre_examples::formats::write_file;
 use workloads::{Inputs, Name, Scale, Workload};
 
@@ -58,7 +58,7 @@ pub struct Bench {
     #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
     pub cap: f64,
     /// Measured runs a cell at most
-    #[arg(long, value_name = "N", default_value = "50")]
+    #[arg(long, value_name = "N", default_value = "50", value_parser = number::<NonZeroU32>(1..=u32::MAX))]
     pub runs: NonZeroU32,
     /// Control-flow graph of the workloads on programs, as `bench cfg` wrote it [default: the toolchain's librustc_driver]
     #[arg(long, value_name = "FILE")]
@@ -103,7 +103,7 @@ enum Command {
         #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
         backend: Vec<stop::On>,
         /// Calls of each kind
-        #[arg(long, value_name = "N", default_value = "1000")]
+        #[arg(long, value_name = "N", default_value = "1000", value_parser = number::<NonZeroU32>(1..=u32::MAX))]
         times: NonZeroU32,
     },
     /// Measures what reading back eight lists takes that hold little; on a GPU fails where it is more than it is to be
@@ -112,7 +112,7 @@ enum Command {
         #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
         backend: Vec<stop::On>,
         /// Measured runs on each
-        #[arg(long, value_name = "N", default_value = "1000")]
+        #[arg(long, value_name = "N", default_value = "1000", value_parser = number::<NonZeroU32>(1..=u32::MAX))]
         times: NonZeroU32,
     },
     /// Measures how soon passes on the GPU run compiled, and what launches wait for meanwhile; set CUDA_CACHE_DISABLE=1, as
@@ -133,7 +133,7 @@ enum Command {
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(s) if (0.0..=3600.0).contains(&s) => Ok(s),
-        _ => Err("a number of seconds up to 3600 is needed".into()),
+        _ => Err("a number of seconds from 0 to 3600 is needed".into()),
     }
 }
 

@@ -1,8 +1,8 @@
 //! What it takes to read back what was found: eight lists of u32 with room for a million each, of which a run fills little.
 
 use std::time::{Duration, Instant};
-use vyre::prelude::*;
 use vyre::{Error, Readback, Runtime};
+use vyre_examples::passes::lists;
 
 /// At most so much longer than on the device may a run take whose results were laid out before.
 pub const BAR: Duration = Duration::from_micros(30);
@@ -14,52 +14,6 @@ const ROOM: u32 = 1_000_000;
 
 /// Items in each list.
 const FOUND: u32 = 1_000;
-
-#[wave_graph]
-mod lists {
-    pub(crate) struct Data {
-        #[list(capacity = room, output)]
-        a: List<u32>,
-        #[list(capacity = room, output)]
-        b: List<u32>,
-        #[list(capacity = room, output)]
-        c: List<u32>,
-        #[list(capacity = room, output)]
-        d: List<u32>,
-        #[list(capacity = room, output)]
-        e: List<u32>,
-        #[list(capacity = room, output)]
-        f: List<u32>,
-        #[list(capacity = room, output)]
-        g: List<u32>,
-        #[list(capacity = room, output)]
-        h: List<u32>,
-        room: u32,
-        found: u32,
-    }
-
-    #[wave(range(found))]
-    fn find(
-        i: Index,
-        a: &Append<u32>,
-        b: &Append<u32>,
-        c: &Append<u32>,
-        d: &Append<u32>,
-        e: &Append<u32>,
-        f: &Append<u32>,
-        g: &Append<u32>,
-        h: &Append<u32>,
-    ) {
-        a.append(i);
-        b.append(i + 1);
-        c.append(i + 2);
-        d.append(i + 3);
-        e.append(i + 4);
-        f.append(i + 5);
-        g.append(i + 6);
-        h.append(i + 7);
-    }
-}
 
 /// What runs took that find the same.
 #[derive(Clone, Copy, Debug)]

@@ -139,7 +139,7 @@ pub mod betweenness {
 #[command(name = "betweenness")]
 pub struct Betweenness {
     /// Start from N nodes, spread evenly, the first one by --source
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = cli::number::<u32>(1..=u32::MAX))]
     sources: u32,
     #[command(flatten)]
     shared: Shared,

@@ -15,7 +15,7 @@ use vyre_examples::{graph::GraphSpec, oracle};
 #[command(name = "bfs")]
 pub struct Bfs {
     /// Search from N nodes in one batch: the source, and others spread evenly over the graph
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = cli::number::<NonZeroU32>(1..=u32::MAX))]
     batch: Option<NonZeroU32>,
     /// Run the searches of --batch one after the other instead, a launch each
     #[arg(long, requires = "batch")]

@@ -81,10 +81,10 @@ pub mod bitonic {
 #[command(name = "bitonic")]
 pub struct Bitonic {
     /// Number of keys
-    #[arg(long, value_name = "N", default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
+    #[arg(long, value_name = "N", default_value_t = 1 << 20, value_parser = cli::number::<u32>(1..=1 << 28))]
     len: u32,
     /// Seed of the keys
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = cli::number::<u32>(0..=u32::MAX))]
     seed: u32,
     #[command(flatten)]
     shared: Shared,
@@ -92,6 +92,7 @@ pub struct Bitonic {
 
 impl Example for Bitonic {
     const NAME: &'static str = "bitonic";
+    const IGNORES: &'static [&'static str] = &["--graph", "--source"];
 
     fn shared(&self) -> &Shared {
         &self.shared

@@ -2,7 +2,13 @@
 //!
 //! `cargo run --release -p vyre-examples --example calibrate -- --file thresholds.txt`, then
 //! `--thresholds thresholds.txt` elsewhere.
+//!
+//! Each time is the median of several runs, and what a candidate for a selection gains is measured against the same work
+//! without it, in turns. On a GPU the driver keeps what it compiled: with `CUDA_CACHE_DISABLE=1` in the environment, what
+//! compiled code costs is what the driver's compiler takes, also the second time.
 
+use rayon::slice::ParallelSliceMut;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -10,9 +16,10 @@ use std::process::ExitCode;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use vyre::core::plan::gains::{BuiltIn, Figure, Gain, Gains, UNIT_BPS};
 use vyre::prelude::*;
-use vyre::{Error, FusedSession, RoutePolicy, Thresholds};
-use vyre_examples::cli::{self, Example, Failure, Job, Shared, count};
+use vyre::{Decision, Error, FusedSession, RoutePolicy, Thresholds};
+use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, time};
 use vyre_examples::graph::GraphSpec;
+use vyre_examples::passes::lists;
 
 /// Adds to each element: memory-bound, as sweeps are.
 #[wave_graph]
@@ -69,54 +76,6 @@ pub mod search {
     }
 }
 
-/// Finds a few numbers of many, eight times.
-#[wave_graph]
-#[pass(id = "calibrate.finds", unproven)]
-pub mod finds {
-    pub struct Data {
-        #[list(capacity = room, output)]
-        a: List<u32>,
-        #[list(capacity = room, output)]
-        b: List<u32>,
-        #[list(capacity = room, output)]
-        c: List<u32>,
-        #[list(capacity = room, output)]
-        d: List<u32>,
-        #[list(capacity = room, output)]
-        e: List<u32>,
-        #[list(capacity = room, output)]
-        f: List<u32>,
-        #[list(capacity = room, output)]
-        g: List<u32>,
-        #[list(capacity = room, output)]
-        h: List<u32>,
-        room: u32,
-        found: u32,
-    }
-
-    #[wave(range(found))]
-    fn find(
-        i: Index,
-        a: &Append<u32>,
-        b: &Append<u32>,
-        c: &Append<u32>,
-        d: &Append<u32>,
-        e: &Append<u32>,
-        f: &Append<u32>,
-        g: &Append<u32>,
-        h: &Append<u32>,
-    ) {
-        a.append(i);
-        b.append(i);
-        c.append(i);
-        d.append(i);
-        e.append(i);
-        f.append(i);
-        g.append(i);
-        h.append(i);
-    }
-}
-
 /// Measure this machine, and write thresholds for --thresholds
 #[derive(clap::Parser)]
 #[command(name = "calibrate")]
@@ -132,7 +91,7 @@ pub struct Calibrate {
 const SIZES: [u32; 7] = [16_384, 32_768, 65_536, 131_072, 262_144, 524_288, 1_048_576];
 /// Sweeps of a measured run.
 const SWEEPS: u32 = 16;
-/// Runs of which the fastest counts.
+/// Runs of which the median counts.
 const TRIES: usize = 5;
 
 /// Items of a sparse sweep.
@@ -141,40 +100,119 @@ const SPARSE: u32 = 4_096;
 const SHORT: [u32; 6] = [512, 1_024, 2_048, 4_096, 8_192, 16_384];
 /// Layers of graphs that are searched one layer at a time.
 const LAYERS: [u32; 7] = [512, 256, 128, 64, 32, 16, 8];
-/// Nodes of these graphs, and edges of a node to the next layer.
-const LAYERED: u32 = 1 << 18;
-const FAN: u32 = 16;
 
 /// Layers of the graphs on which candidates for a selection are measured; the widest last.
 const CANDIDATES: [u32; 4] = [2_048, 256, 32, 8];
 /// Room of lists of which a sixteenth is found, or a thousand.
 const ROOMS: [u32; 4] = [64, 4_096, 65_536, 1_048_576];
-/// Items of sweeps that are interpreted and compiled.
+/// Items of sweeps that are interpreted and compiled, and sweeps of such a run: next to them the result's copy is little.
 const COMPILED: [u32; 4] = [256, 4_096, 65_536, 1_048_576];
+const COMPILED_SWEEPS: u32 = 256;
 
-/// Work of one size, as fast as it was with a candidate, and without it.
+/// How much is run to measure something.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Nodes of graphs in layers.
+    pub nodes: u32,
+    /// Edges of a node to the next layer.
+    pub fan: u32,
+    /// The most items of a sweep, and of a list.
+    pub items: u32,
+    /// How often it is run with a candidate and then without.
+    pub turns: usize,
+    /// Runs of each, a turn.
+    pub runs: usize,
+}
+
+impl Effort {
+    /// Takes less than a minute.
+    const WHOLE: Effort = Effort {
+        nodes: 1 << 18,
+        fan: 16,
+        items: 1_048_576,
+        turns: 5,
+        runs: 4,
+    };
+}
+
+/// Work of one size, by the medians of what it took with a candidate, and without it.
+#[derive(Clone, Copy, Debug)]
 struct Compared {
     size: u64,
     with_ns: f64,
     without_ns: f64,
+    /// What the first run with it took beyond the others.
+    begin_ns: f64,
 }
 
 impl Compared {
-    fn speedup_bps(&self) -> u64 {
-        (self.without_ns / self.with_ns * UNIT_BPS as f64) as u64
+    /// Takes turns with and without a candidate. `run`: one with it or without it, and how long that took. The first of
+    /// a turn takes memory or gives it back, and is not compared.
+    fn in_turns(
+        effort: Effort,
+        size: u64,
+        mut run: impl FnMut(bool) -> Result<f64, Error>,
+    ) -> Result<Compared, Error> {
+        let (mut begins, mut with, mut without) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..effort.turns {
+            begins.push(run(true)?);
+            for _ in 0..effort.runs {
+                with.push(run(true)?);
+            }
+            run(false)?;
+            for _ in 0..effort.runs {
+                without.push(run(false)?);
+            }
+        }
+        let with_ns = median(with);
+        Ok(Compared {
+            size,
+            with_ns,
+            without_ns: median(without),
+            begin_ns: (median(begins) - with_ns).max(0.0),
+        })
     }
 
-    fn say(&self, job: &mut Job<'_>, candidate: BuiltIn, unit: &str) {
-        let (with, without) = (self.with_ns / 1e3, self.without_ns / 1e3);
-        let size = count(u32::try_from(self.size).unwrap_or(u32::MAX));
-        let text = format!("{size} {unit}: {with:.2} us with it, {without:.2} us without");
-        job.say(candidate.id(), text);
+    fn speedup_bps(&self) -> u64 {
+        (self.without_ns / self.with_ns.max(1.0) * UNIT_BPS as f64) as u64
     }
+
+    fn say(&self, say: Say<'_>, candidate: BuiltIn, unit: &str) {
+        let (with, without) = (self.with_ns / 1e3, self.without_ns / 1e3);
+        let size = count(self.size);
+        let text = format!("{size} {unit}: {with:.2} us with it, {without:.2} us without");
+        say(candidate, text);
+    }
+}
+
+/// Whom figures are told.
+type Say<'a> = &'a mut dyn FnMut(BuiltIn, String);
+
+/// The one in the middle; infinite where there is none.
+fn median(mut all: Vec<f64>) -> f64 {
+    all.sort_unstable_by(f64::total_cmp);
+    all.get(all.len() / 2).copied().unwrap_or(f64::INFINITY)
+}
+
+/// The median of what `times` runs say, each how long it took.
+fn median_of(times: usize, mut run: impl FnMut() -> Result<f64, Error>) -> Result<f64, Error> {
+    let all: Result<Vec<f64>, Error> = (0..times).map(|_| run()).collect();
+    Ok(median(all?))
+}
+
+/// Whether a candidate could be left out of the last launch: if not, it was compared with itself.
+fn left_out<'d>(candidate: BuiltIn, decisions: impl Iterator<Item = &'d Decision>) -> bool {
+    let last = decisions.last().map(|last| &last.considered);
+    let mut considered = last.into_iter().flatten();
+    considered.any(|c| c.candidate == candidate && !c.is_done)
 }
 
 /// A candidate pays from the smallest size on from which it is faster at every size; what it gains is the least of these.
 /// `from`: which threshold the size is.
 fn figure(all: &[Compared], cost_ns: f64, from: fn(&mut Gain) -> &mut u64) -> Figure {
+    if all.is_empty() {
+        return Figure::Unmeasured;
+    }
     let pays = |c: &&Compared| c.with_ns < 0.98 * c.without_ns;
     let faster = all.iter().rev().take_while(pays);
     let Some(least) = faster.clone().map(Compared::speedup_bps).min() else {
@@ -192,9 +230,26 @@ fn figure(all: &[Compared], cost_ns: f64, from: fn(&mut Gain) -> &mut u64) -> Fi
     Figure::Of(gain)
 }
 
-/// Thresholds by which a candidate is switched off once it was tried, and no other is considered.
-fn without(candidate: BuiltIn) -> Gains {
-    Gains::default().with(candidate, Figure::Of(Gain::new(0)))
+/// What runs all that is compared: the interpreter, unless compiled code was asked for. Otherwise code would be compiled
+/// between two runs.
+fn settled(runtime: Runtime) -> Runtime {
+    match runtime.route() {
+        RoutePolicy::Auto => runtime.with_route(RoutePolicy::Interpreter),
+        RoutePolicy::Interpreter | RoutePolicy::Compiled => runtime,
+    }
+}
+
+/// Figures by which a candidate is done, or is switched off once it was tried; no other is considered.
+fn gains_of(candidate: BuiltIn, with: bool) -> Gains {
+    match with {
+        true => Gains::default(),
+        false => Gains::default().with(candidate, Figure::Of(Gain::new(0))),
+    }
+}
+
+/// What a candidate costs once, at most: what the first run with it took beyond the others.
+fn begin_ns(all: &[Compared]) -> f64 {
+    all.iter().map(|c| c.begin_ns).fold(0.0, f64::max)
 }
 
 fn ns(started: Instant) -> f64 {
@@ -215,41 +270,65 @@ fn today() -> String {
     format!("{year}-{month:02}-{day:02}")
 }
 
-/// Layers of one size. Each edge leads from a node to some node of the next layer, or back, so that rounds may pull.
-fn layered(layers: u32) -> Csr {
-    let width = LAYERED / layers;
-    let on = (0..LAYERED - width).flat_map(|v| {
-        let next = (v / width + 1) * width;
-        (0..FAN).map(move |k| (v, next + (v * FAN + k).wrapping_mul(0x9e37_79b9) % width))
-    });
-    let mut edges: Vec<(u32, u32)> = on.flat_map(|(a, b)| [(a, b), (b, a)]).collect();
-    edges.sort_unstable();
-    Csr::from_edges(LAYERED as usize, &edges).expect("edges name nodes")
+/// Graphs by their numbers of layers.
+#[derive(Debug)]
+pub struct Graphs {
+    effort: Effort,
+    all: BTreeMap<u32, Csr>,
+}
+
+impl Graphs {
+    /// None yet.
+    pub fn new(effort: Effort) -> Graphs {
+        Graphs {
+            effort,
+            all: BTreeMap::new(),
+        }
+    }
+
+    /// Layers of one size. Each edge leads from a node to some node of the next layer, or back, so that rounds may pull.
+    fn layered(&mut self, layers: u32) -> &Csr {
+        let Effort { nodes, fan, .. } = self.effort;
+        self.all.entry(layers).or_insert_with(|| {
+            let width = nodes / layers;
+            let on = (0..nodes - width).flat_map(|v| {
+                let next = (v / width + 1) * width;
+                (0..fan).map(move |k| (v, next + (v * fan + k).wrapping_mul(0x9e37_79b9) % width))
+            });
+            let mut edges: Vec<(u32, u32)> = on.flat_map(|(a, b)| [(a, b), (b, a)]).collect();
+            edges.par_sort_unstable();
+            Csr::from_edges(nodes as usize, &edges).expect("edges name nodes")
+        })
+    }
+
+    /// Those on which candidates are measured, behind the nodes of a layer.
+    fn candidates(&mut self) -> Vec<(u64, Csr)> {
+        let nodes = self.effort.nodes;
+        let fit = CANDIDATES.into_iter().filter(|&layers| layers <= nodes);
+        fit.map(|layers| (u64::from(nodes / layers), self.layered(layers).clone()))
+            .collect()
+    }
 }
 
 impl Calibrate {
     /// Nanoseconds of a sweep over `n` items on `ctas` CTAs, barrier included, in a run of many.
     fn on_ctas(session: &mut sweep::Session, n: u32, ctas: u32) -> Result<f64, Error> {
         session.set_workers(NonZeroU32::new(ctas));
-        let mut best = f64::INFINITY;
         let rounds = 500;
-        for _ in 0..TRIES {
-            let out = session.run(sweep::Run { n, rounds })?;
-            let ns = out.report.device_ns.unwrap_or(out.report.wall_ns);
-            best = best.min(ns as f64);
-        }
-        Ok(best / f64::from(rounds))
+        let ns = median_of(TRIES, || {
+            let report = session.run(sweep::Run { n, rounds })?.report;
+            Ok(report.device_ns.unwrap_or(report.wall_ns) as f64)
+        })?;
+        Ok(ns / f64::from(rounds))
     }
 
     /// Nanoseconds of a search on `ctas` CTAs.
     fn search(session: &mut search::Session, ctas: u32) -> Result<f64, Error> {
         session.set_workers(NonZeroU32::new(ctas));
-        let mut best = f64::INFINITY;
-        for _ in 0..4 * TRIES {
+        median_of(4 * TRIES, || {
             let report = session.run(search::Run {})?.report;
-            best = best.min(report.device_ns.unwrap_or(report.wall_ns) as f64);
-        }
-        Ok(best)
+            Ok(report.device_ns.unwrap_or(report.wall_ns) as f64)
+        })
     }
 
     /// Nanoseconds of a search where a frontier is sparse up to this part of the nodes.
@@ -263,168 +342,150 @@ impl Calibrate {
         Calibrate::search(session, all)
     }
 
-    /// The fastest of some runs, each of which says how long it took.
-    fn best(mut run: impl FnMut() -> Result<f64, Error>) -> Result<f64, Error> {
-        let mut best = f64::INFINITY;
-        for _ in 0..4 * TRIES {
-            best = best.min(run()?);
-        }
-        Ok(best)
-    }
-
     /// Measures what sessions of this runtime may do beside running a pass as it is written.
-    fn gains(job: &mut Job<'_>, runtime: &Runtime) -> Result<Gains, Failure> {
-        let is_device = runtime.backend() == "cuda";
-        let interpreted = runtime.clone().with_route(RoutePolicy::Interpreter);
-        let graphs = CANDIDATES.map(|layers| (u64::from(LAYERED / layers), layered(layers)));
+    ///
+    /// # Errors
+    /// As those of sessions.
+    pub fn gains(runtime: &Runtime, graphs: &mut Graphs, say: Say<'_>) -> Result<Gains, Error> {
+        let is_device = runtime.cuda_device().is_some();
+        let mut thresholds = *runtime.thresholds();
+        thresholds.gains = Gains::default();
+        let runtime = settled(runtime.clone().with_thresholds(thresholds));
+        let effort = graphs.effort;
+        let graphs = graphs.candidates();
         let mut gains = Gains {
-            plan: Calibrate::plan(job, &interpreted)?,
-            pulling: Calibrate::pulling(job, &interpreted, &graphs)?,
+            plan: Calibrate::plan(&runtime, effort, say)?,
+            pulling: Calibrate::pulling(&runtime, (effort, &graphs), say)?,
             ..Gains::default()
         };
         if is_device {
-            gains.lists = Calibrate::lists(job, &interpreted)?;
-            gains.fusion = Calibrate::fusion(job, &interpreted, &graphs)?;
-            gains.jit = Calibrate::jit(job, runtime)?;
+            gains.lists = Calibrate::lists(&runtime, effort, say)?;
+            gains.fusion = Calibrate::fusion(&runtime, (effort, &graphs), say)?;
+            gains.jit = Calibrate::jit(&runtime, effort, say)?;
         }
         Ok(gains)
     }
 
     /// Sessions that find their plan, and sessions of graphs of other sizes.
-    fn plan(job: &mut Job<'_>, runtime: &Runtime) -> Result<Figure, Failure> {
+    fn plan(runtime: &Runtime, effort: Effort, say: Say<'_>) -> Result<Figure, Error> {
         let small = |nodes: usize| Csr::from_edges(nodes, &[(0, 1)]).expect("edges name nodes");
         let mut nodes = 1_000;
-        let same = small(nodes);
-        let with_ns = Calibrate::best(|| {
-            let started = Instant::now();
-            let _opened = search::Session::new(runtime, &same)?;
-            Ok(ns(started))
-        })?;
-        let without_ns = Calibrate::best(|| {
-            nodes += 1;
-            let other = small(nodes);
-            let started = Instant::now();
-            let _opened = search::Session::new(runtime, &other)?;
-            Ok(ns(started))
-        })?;
-        let compared = Compared {
-            size: 1,
-            with_ns,
-            without_ns,
+        // Sessions of small graphs take little, and what a plan is of that is not much.
+        let effort = Effort {
+            turns: 4 * effort.turns,
+            ..effort
         };
-        compared.say(job, BuiltIn::Plan, "sessions");
+        let compared = Compared::in_turns(effort, 1, |found| {
+            nodes += usize::from(!found);
+            let graph = small(if found { 1_000 } else { nodes });
+            let started = Instant::now();
+            let opened = search::Session::new(runtime, &graph)?;
+            let took_ns = ns(started);
+            drop(opened);
+            Ok(took_ns)
+        })?;
+        compared.say(say, BuiltIn::Plan, "session");
         // What pays for a second session is kept from the first on.
         Ok(figure(&[compared], 0.0, |gain| &mut gain.min_reuse))
     }
 
     /// Searches with bitmaps, and without.
     fn pulling(
-        job: &mut Job<'_>,
         runtime: &Runtime,
-        graphs: &[(u64, Csr)],
-    ) -> Result<Figure, Failure> {
-        let mut all = Vec::new();
-        let mut cost_ns = 0.0f64;
+        (effort, graphs): (Effort, &[(u64, Csr)]),
+        say: Say<'_>,
+    ) -> Result<Figure, Error> {
+        let mut all: Vec<Compared> = Vec::new();
         for (size, graph) in graphs {
             let mut session = search::Session::new(runtime, graph)?;
             let mut thresholds = *runtime.thresholds();
-            thresholds.gains = Gains::default();
-            session.set_thresholds(thresholds);
-            let run = |session: &mut search::Session| {
-                let report = session.run(search::Run {})?.report;
-                Ok::<_, Error>(report.wall_ns as f64)
-            };
-            // The first runs take memory, and find out whether the graph is its own reverse.
-            let mut first_ns = 0.0;
-            for _ in 0..3 {
-                first_ns += run(&mut session)?;
+            // The first runs find out whether the graph is its own reverse.
+            for _ in 0..2 {
+                session.run(search::Run {})?;
             }
-            let with_ns = Calibrate::best(|| run(&mut session))?;
-            thresholds.gains = without(BuiltIn::Pulling);
-            session.set_thresholds(thresholds);
-            let without_ns = Calibrate::best(|| run(&mut session))?;
-            let compared = Compared {
-                size: *size,
-                with_ns,
-                without_ns,
-            };
-            compared.say(job, BuiltIn::Pulling, "nodes a layer");
-            cost_ns = cost_ns.max(first_ns - 3.0 * with_ns);
+            let compared = Compared::in_turns(effort, *size, |with| {
+                thresholds.gains = gains_of(BuiltIn::Pulling, with);
+                session.set_thresholds(thresholds);
+                Ok(session.run(search::Run {})?.report.wall_ns as f64)
+            })?;
+            if !left_out(BuiltIn::Pulling, session.decisions()) {
+                say(BuiltIn::Pulling, "cannot be left out here".to_owned());
+                return Ok(Figure::Unmeasured);
+            }
+            compared.say(say, BuiltIn::Pulling, "nodes a layer");
             all.push(compared);
         }
-        Ok(figure(&all, cost_ns, |gain| &mut gain.min_frontier_items))
+        Ok(figure(&all, begin_ns(&all), |gain| {
+            &mut gain.min_frontier_items
+        }))
     }
 
     /// Lists that are packed, and lists that have copies of their own.
-    fn lists(job: &mut Job<'_>, runtime: &Runtime) -> Result<Figure, Failure> {
-        let mut all = Vec::new();
-        let mut cost_ns = 0.0f64;
-        for room in ROOMS {
-            let mut session = finds::Session::new(runtime, ())?;
-            let mut out = finds::Output::default();
+    fn lists(runtime: &Runtime, effort: Effort, say: Say<'_>) -> Result<Figure, Error> {
+        let mut all: Vec<Compared> = Vec::new();
+        for room in ROOMS.into_iter().filter(|&room| room <= effort.items) {
+            let mut session = lists::Session::new(runtime, ())?;
+            let mut out = lists::Output::default();
             let mut thresholds = *runtime.thresholds();
-            thresholds.gains = Gains::default();
-            session.set_thresholds(thresholds);
             let found = (room / 16).min(1_000);
-            let mut run = |session: &mut finds::Session| {
-                session.run_into(finds::Run { room, found }, &mut out)?;
-                Ok::<_, Error>(out.report.wall_ns as f64)
-            };
-            let first_ns = run(&mut session)?;
-            let with_ns = Calibrate::best(|| run(&mut session))?;
-            thresholds.gains = without(BuiltIn::Lists);
-            session.set_thresholds(thresholds);
-            let without_ns = Calibrate::best(|| run(&mut session))?;
-            let compared = Compared {
-                size: 8 * 4 * u64::from(room - found),
-                with_ns,
-                without_ns,
-            };
-            compared.say(job, BuiltIn::Lists, "bytes that need not come back");
-            // Most of what the first run takes is the lists' own memory: the smallest says most about the slab.
-            cost_ns = match all.is_empty() {
-                true => first_ns - with_ns,
-                false => cost_ns.min(first_ns - with_ns),
-            };
+            let bytes = 8 * 4 * u64::from(room - found);
+            let compared = Compared::in_turns(effort, bytes, |with| {
+                thresholds.gains = gains_of(BuiltIn::Lists, with);
+                session.set_thresholds(thresholds);
+                session.run_into(lists::Run { room, found }, &mut out)?;
+                Ok(out.report.wall_ns as f64)
+            })?;
+            if !left_out(BuiltIn::Lists, session.decisions()) {
+                say(BuiltIn::Lists, "cannot be left out here".to_owned());
+                return Ok(Figure::Unmeasured);
+            }
+            compared.say(say, BuiltIn::Lists, "bytes that need not come back");
             all.push(compared);
         }
-        Ok(figure(&all, cost_ns, |gain| &mut gain.min_readback_bytes))
+        Ok(figure(&all, begin_ns(&all), |gain| {
+            &mut gain.min_readback_bytes
+        }))
     }
 
     /// Two searches in one launch, and one after the other.
     fn fusion(
-        job: &mut Job<'_>,
         runtime: &Runtime,
-        graphs: &[(u64, Csr)],
-    ) -> Result<Figure, Failure> {
+        (effort, graphs): (Effort, &[(u64, Csr)]),
+        say: Say<'_>,
+    ) -> Result<Figure, Error> {
         type Both = FusedSession<search::Pass, search::Pass>;
-        let mut all = Vec::new();
-        let mut cost_ns = 0.0f64;
+        let (mut all, mut cost_ns) = (Vec::new(), 0.0f64);
         for (size, graph) in graphs {
-            let run = |gains: Gains| {
+            let open = |with: bool| {
                 let mut thresholds = *runtime.thresholds();
-                thresholds.gains = gains;
+                thresholds.gains = gains_of(BuiltIn::Fusion, with);
                 let runtime = runtime.clone().with_thresholds(thresholds);
+                Both::new(&runtime, (graph, graph), &[])
+            };
+            let opened_ns = median_of(3, || {
                 let started = Instant::now();
-                let mut both = Both::new(&runtime, (graph, graph), &[])?;
-                let opened_ns = ns(started);
-                // The first one is of both together.
+                let opened = open(true)?;
+                let took_ns = ns(started);
+                drop(opened);
+                Ok(took_ns)
+            })?;
+            let (mut together, mut apart) = (open(true)?, open(false)?);
+            // The first run of each is of both together.
+            for _ in 0..2 {
+                together.run(search::Run {}, search::Run {})?;
+                apart.run(search::Run {}, search::Run {})?;
+            }
+            let compared = Compared::in_turns(effort, *size, |with| {
+                let both = if with { &mut together } else { &mut apart };
+                let started = Instant::now();
                 both.run(search::Run {}, search::Run {})?;
-                let run_ns = Calibrate::best(|| {
-                    let started = Instant::now();
-                    both.run(search::Run {}, search::Run {})?;
-                    Ok(ns(started))
-                })?;
-                Ok::<_, Error>((opened_ns, run_ns))
-            };
-            let (opened_ns, with_ns) = run(Gains::default())?;
-            let (_, without_ns) = run(without(BuiltIn::Fusion))?;
-            let compared = Compared {
-                size: *size,
-                with_ns,
-                without_ns,
-            };
-            compared.say(job, BuiltIn::Fusion, "nodes a layer");
+                Ok(ns(started))
+            })?;
+            if !together.is_one_launch() || apart.is_one_launch() {
+                say(BuiltIn::Fusion, "cannot be left out here".to_owned());
+                return Ok(Figure::Unmeasured);
+            }
+            compared.say(say, BuiltIn::Fusion, "nodes a layer");
             cost_ns = cost_ns.max(opened_ns);
             all.push(compared);
         }
@@ -432,26 +493,25 @@ impl Calibrate {
     }
 
     /// Sweeps of interpreted and of compiled code.
-    fn jit(job: &mut Job<'_>, runtime: &Runtime) -> Result<Figure, Failure> {
+    fn jit(runtime: &Runtime, effort: Effort, say: Say<'_>) -> Result<Figure, Error> {
         let mut session = sweep::Session::new(runtime, ())?;
-        let mut all = Vec::new();
         let started = Instant::now();
         session.compile_now()?;
         let cost_ns = ns(started);
-        for n in COMPILED {
-            let mut run = |route: RoutePolicy| {
-                session.set_route(route);
-                Calibrate::best(|| {
-                    let report = session.run(sweep::Run { n, rounds: SWEEPS })?.report;
-                    Ok(report.wall_ns as f64)
-                })
-            };
-            let compared = Compared {
-                size: n.into(),
-                with_ns: run(RoutePolicy::Compiled)?,
-                without_ns: run(RoutePolicy::Interpreter)?,
-            };
-            compared.say(job, BuiltIn::Jit, "items");
+        let text = format!("{:.1} ms to have the code", cost_ns / 1e6);
+        say(BuiltIn::Jit, text);
+        let mut all: Vec<Compared> = Vec::new();
+        for n in COMPILED.into_iter().filter(|&n| n <= effort.items) {
+            let compared = Compared::in_turns(effort, n.into(), |compiled| {
+                session.set_route(match compiled {
+                    true => RoutePolicy::Compiled,
+                    false => RoutePolicy::Interpreter,
+                });
+                let rounds = COMPILED_SWEEPS;
+                let report = session.run(sweep::Run { n, rounds })?.report;
+                Ok(report.wall_ns as f64)
+            })?;
+            compared.say(say, BuiltIn::Jit, "items");
             all.push(compared);
         }
         Ok(figure(&all, cost_ns, |gain| &mut gain.min_frontier_items))
@@ -463,17 +523,28 @@ impl Calibrate {
             parallel_from,
             ..Thresholds::default()
         });
-        let mut best = f64::INFINITY;
-        for _ in 0..TRIES {
-            let out = session.run(sweep::Run { n, rounds: SWEEPS })?;
-            best = best.min(out.report.wall_ns as f64);
-        }
-        Ok(best / f64::from(SWEEPS))
+        let ns = median_of(TRIES, || {
+            let report = session.run(sweep::Run { n, rounds: SWEEPS })?.report;
+            Ok(report.wall_ns as f64)
+        })?;
+        Ok(ns / f64::from(SWEEPS))
     }
 }
 
 impl Example for Calibrate {
     const NAME: &'static str = "calibrate";
+    const IGNORES: &'static [&'static str] = &[
+        "--graph",
+        "--source",
+        "--check",
+        "--out",
+        "--repeat",
+        "--plan",
+        "--plan-svg",
+        "--plan-dot",
+        "--plan-mermaid",
+        "--dump-ptx",
+    ];
 
     fn shared(&self) -> &Shared {
         &self.shared
@@ -484,8 +555,10 @@ impl Example for Calibrate {
     }
 
     fn run(&self, job: &mut Job<'_>) -> Result<(), Failure> {
+        let started = Instant::now();
+        let mut graphs = Graphs::new(Effort::WHOLE);
         // What is measured is one device.
-        let runtime = job.runtime().clone().alone();
+        let runtime = settled(job.runtime().clone().alone());
         let mut thresholds = *runtime.thresholds();
         let mut text = format!("# measured on {runtime}, {}\n", today());
         if runtime.backend() == "native" {
@@ -554,8 +627,8 @@ impl Example for Calibrate {
             // Lists alone are enough up to the widest layer that is searched as fast with them.
             thresholds.route.density[..2].fill(0.0);
             for layers in LAYERS {
-                let graph = layered(layers);
-                let mut session = search::Session::new(&runtime, &graph)?;
+                let graph = graphs.layered(layers);
+                let mut session = search::Session::new(&runtime, graph)?;
                 let lists = Calibrate::routed(&mut session, (all, 1.0))?;
                 let bitmaps = Calibrate::routed(&mut session, (all, 0.0))?;
                 job.say(
@@ -573,13 +646,18 @@ impl Example for Calibrate {
             }
         }
         if matches!(runtime.backend(), "native" | "cuda") {
-            thresholds.gains = Calibrate::gains(job, &runtime)?;
+            let runtime = runtime.with_thresholds(thresholds);
+            let mut say = |candidate: BuiltIn, text: String| job.say(candidate.id(), text);
+            thresholds.gains = Calibrate::gains(&runtime, &mut graphs, &mut say)?;
         } else {
             text += "# nothing is measured on this backend yet: these are the thresholds as they were\n";
         }
         let written = thresholds.write();
         write!(text, "{written}").expect("writing to a string does not fail");
         job.say_time();
+        let took = started.elapsed();
+        job.say("took", time(took));
+        job.figure("seconds", took.as_secs_f64());
         job.figure("parallel_from", thresholds.parallel_from);
         job.figure("sparse_workers", thresholds.launch.sparse_workers);
         job.figure("lone_worker_items", thresholds.launch.lone_worker_items);
@@ -612,6 +690,7 @@ mod tests {
                 size,
                 with_ns,
                 without_ns: 100.0,
+                begin_ns: 0.0,
             });
             let compared: Vec<Compared> = compared.collect();
             let figure = figure(&compared, 7.0, |gain| &mut gain.min_frontier_items);
@@ -624,6 +703,35 @@ mod tests {
         // No faster, or within what runs differ by.
         assert_eq!(of(&all[..2]), "8333 bps");
         assert_eq!(of(&[(10, 50.0), (100, 99.0)]), "10000 bps");
-        assert_eq!(of(&[]), "0 bps");
+        assert_eq!(of(&[]), "unmeasured");
+    }
+    #[test]
+    fn the_first_run_of_a_turn_is_not_compared_and_the_median_counts() {
+        let effort = Effort {
+            turns: 3,
+            runs: 3,
+            ..Effort::WHOLE
+        };
+        let mut runs = Vec::new();
+        let compared = Compared::in_turns(effort, 9, |with| {
+            runs.push(with);
+            let of_turn = (runs.len() - 1) % 4;
+            // One run is disturbed.
+            let ns = [70.0, 50.0, 40.0, 1_000.0][of_turn];
+            Ok(if with { ns } else { 2.0 * ns })
+        });
+        let compared = compared.expect("runs");
+        assert_eq!(runs, [[true; 4], [false; 4]].concat().repeat(3));
+        let Compared {
+            size,
+            with_ns,
+            without_ns,
+            begin_ns,
+        } = compared;
+        assert_eq!(
+            (size, with_ns, without_ns, begin_ns),
+            (9, 50.0, 100.0, 20.0)
+        );
+        assert_eq!(compared.speedup_bps(), 20_000);
     }
 }

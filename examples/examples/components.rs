@@ -23,6 +23,7 @@ pub struct Components {
 
 impl Example for Components {
     const NAME: &'static str = "components";
+    const IGNORES: &'static [&'static str] = &["--source"];
 
     fn shared(&self) -> &Shared {
         &self.shared

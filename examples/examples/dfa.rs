@@ -238,7 +238,7 @@ pub struct Dfa {
     #[arg(long, value_name = "FILE", conflicts_with = "len")]
     text: Option<PathBuf>,
     /// Bytes of the text without --text
-    #[arg(long, value_name = "N", default_value_t = 1 << 22, value_parser = clap::value_parser!(u32).range(..=(u32::MAX / CLASSES) as i64))]
+    #[arg(long, value_name = "N", default_value_t = 1 << 22, value_parser = cli::number::<u32>(0..=u32::MAX / CLASSES))]
     len: u32,
     #[command(flatten)]
     shared: Shared,
@@ -262,6 +262,7 @@ impl Dfa {
 
 impl Example for Dfa {
     const NAME: &'static str = "dfa";
+    const IGNORES: &'static [&'static str] = &["--graph", "--source"];
 
     fn shared(&self) -> &Shared {
         &self.shared

@@ -121,6 +121,7 @@ pub struct Dominators {
 
 impl Example for Dominators {
     const NAME: &'static str = "dominators";
+    const IGNORES: &'static [&'static str] = &["--source"];
 
     fn shared(&self) -> &Shared {
         &self.shared

@@ -92,6 +92,7 @@ pub struct KCore {
 
 impl Example for KCore {
     const NAME: &'static str = "kcore";
+    const IGNORES: &'static [&'static str] = &["--source"];
 
     fn shared(&self) -> &Shared {
         &self.shared

@@ -23,6 +23,7 @@ pub struct Liveness {
 
 impl Example for Liveness {
     const NAME: &'static str = "liveness";
+    const IGNORES: &'static [&'static str] = &["--source"];
 
     fn shared(&self) -> &Shared {
         &self.shared

@@ -99,12 +99,13 @@ pub struct Mis {
     #[command(flatten)]
     shared: Shared,
     /// Seed of the draws
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = cli::number::<u32>(0..=u32::MAX))]
     seed: u32,
 }
 
 impl Example for Mis {
     const NAME: &'static str = "mis";
+    const IGNORES: &'static [&'static str] = &["--source"];
 
     fn shared(&self) -> &Shared {
         &self.shared

@@ -128,6 +128,7 @@ pub struct Msf {
 
 impl Example for Msf {
     const NAME: &'static str = "msf";
+    const IGNORES: &'static [&'static str] = &["--source"];
 
     fn shared(&self) -> &Shared {
         &self.shared

@@ -37,6 +37,7 @@ fn positive(text: &str) -> Result<f32, String> {
 
 impl Example for PageRank {
     const NAME: &'static str = "pagerank";
+    const IGNORES: &'static [&'static str] = &["--source"];
 
     fn shared(&self) -> &Shared {
         &self.shared

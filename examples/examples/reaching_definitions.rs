@@ -26,6 +26,7 @@ pub struct ReachingDefinitions {
 
 impl Example for ReachingDefinitions {
     const NAME: &'static str = "reaching_definitions";
+    const IGNORES: &'static [&'static str] = &["--source"];
 
     fn shared(&self) -> &Shared {
         &self.shared

@@ -12,14 +12,15 @@ use vyre_examples::passes::saxpy;
 #[command(name = "saxpy")]
 pub struct Saxpy {
     /// Elements of the vectors [default: 4194304, or the nodes of --graph]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "graph", value_parser = cli::number::<u32>(0..=u32::MAX))]
     len: Option<u32>,
     /// The factor
     #[arg(
         long,
         value_name = "A",
         default_value_t = 2.0,
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = cli::real::<f32>
     )]
     a: f32,
     #[command(flatten)]
@@ -28,6 +29,7 @@ pub struct Saxpy {
 
 impl Example for Saxpy {
     const NAME: &'static str = "saxpy";
+    const IGNORES: &'static [&'static str] = &["--source"];
 
     fn shared(&self) -> &Shared {
         &self.shared

@@ -139,6 +139,7 @@ pub struct Scc {
 
 impl Example for Scc {
     const NAME: &'static str = "scc";
+    const IGNORES: &'static [&'static str] = &["--source"];
 
     fn shared(&self) -> &Shared {
         &self.shared

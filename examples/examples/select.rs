@@ -24,11 +24,11 @@ const AT_A_TIME: usize = 8;
 #[command(name = "select")]
 pub struct Select {
     /// Searches to run, eight at a time, from nodes spread evenly over the graph
-    #[arg(long, value_name = "N", default_value = "64")]
+    #[arg(long, value_name = "N", default_value = "64", value_parser = cli::number::<NonZeroU32>(1..=u32::MAX))]
     searches: NonZeroU32,
     /// Timed runs of each way before it is decided
-    #[arg(long, value_name = "N", default_value = "3")]
-    tries: NonZeroUsize,
+    #[arg(long, value_name = "N", default_value = "3", value_parser = cli::number::<NonZeroU32>(1..=u32::MAX))]
+    tries: NonZeroU32,
     /// How ways are ranked
     #[arg(long, value_enum, default_value_t = Rank::Time)]
     ranking: Rank,
@@ -132,6 +132,7 @@ fn ways<'p>(runtime: &'p Runtime, graph: &'p Csr) -> Result<Pipeline<'p, Searche
 
 impl Example for Select {
     const NAME: &'static str = "select";
+    const IGNORES: &'static [&'static str] = &["--repeat"];
 
     fn shared(&self) -> &Shared {
         &self.shared
@@ -166,7 +167,8 @@ impl Example for Select {
             sources: runs[0].to_vec(),
             ..Searches::default()
         };
-        pipeline.measure(self.tries, &mut state)?;
+        let tries = NonZeroUsize::try_from(self.tries).unwrap_or(NonZeroUsize::MAX);
+        pipeline.measure(tries, &mut state)?;
         let measured: Vec<String> = pipeline
             .choices()
             .map(|(_, c)| {

@@ -154,6 +154,7 @@ const SINKS: [&str; 11] = [
 
 impl Example for Taint {
     const NAME: &'static str = "taint";
+    const IGNORES: &'static [&'static str] = &["--source"];
 
     fn shared(&self) -> &Shared {
         &self.shared

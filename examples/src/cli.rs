@@ -9,12 +9,15 @@ use crate::formats::{self, FormatError, VecValue};
 use crate::graph::{Graph, GraphError, GraphSpec, available_memory_bytes, gib};
 use crate::json::Value;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroU32;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::sync::{Arc, Once, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -48,9 +51,9 @@ pub struct Shared {
     /// Where to run: auto takes a GPU if one answers, otherwise native, and goes on natively where that is faster
     #[arg(long, value_parser = Backend::parser(), default_value = "auto")]
     pub backend: Backend,
-    /// What runs the bytecode on a GPU
-    #[arg(long, value_enum, default_value_t = Route::Auto)]
-    pub route: Route,
+    /// What runs the bytecode on a GPU [default: auto]
+    #[arg(long, value_enum)]
+    pub route: Option<Route>,
     /// Compare with a sequential algorithm, print both times, exit with 1 if the results differ
     #[arg(long)]
     pub check: bool,
@@ -86,7 +89,7 @@ pub struct Shared {
     #[arg(long, value_name = "FILE")]
     pub costs: Option<PathBuf>,
     /// Run N times in one session and report the median time
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = number::<NonZeroU32>(1..=u32::MAX))]
     pub repeat: NonZeroU32,
     /// Stop a run that takes longer than S seconds [default: no run]
     #[arg(long, value_name = "S", value_parser = seconds)]
@@ -97,8 +100,36 @@ fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().map(Duration::try_from_secs_f64);
     match seconds {
         Some(Ok(time)) => Ok(time),
-        _ => Err("a number of seconds is needed".into()),
+        _ => Err("a number of seconds from 0 to 1e19 is needed, such as 2.5".into()),
     }
+}
+
+/// What an option takes that is a whole number in a range; what it refuses says the range.
+///
+/// ```
+/// use vyre_examples::cli::number;
+/// let most = number::<u32>(1..=5_000);
+/// assert_eq!(most("17"), Ok(17));
+/// let needed = Err("a whole number from 1 to 5,000 is needed".to_owned());
+/// assert_eq!([most("0"), most("many"), most("-3"), most("5001")], [(); 4].map(|()| needed.clone()));
+/// ```
+pub fn number<T: TryFrom<u32>>(
+    range: RangeInclusive<u32>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse().ok().filter(|n| range.contains(n));
+        let number = number.and_then(|n| T::try_from(n).ok());
+        number.ok_or_else(|| {
+            let (least, most) = (count(*range.start()), count(*range.end()));
+            format!("a whole number from {least} to {most} is needed")
+        })
+    }
+}
+
+/// What an option takes that is any number.
+pub fn real<T: FromStr>(text: &str) -> Result<T, String> {
+    let number = text.parse();
+    number.map_err(|_| "a number is needed, such as 2, -0.5 or 1e6".into())
 }
 
 /// Argument of `--backend`: a name that [`Runtime::named`] takes.
@@ -197,9 +228,66 @@ pub enum Failure {
         /// What the system has left; 0 where it gave less than it said.
         available_bytes: u64,
     },
+    /// An option was given that means nothing here; the exit code is that of a wrong command line.
+    #[error("{0}")]
+    Unused(String),
     /// A reason of one example only.
     #[error("{0}")]
     Other(String),
+}
+
+/// An option that says what an example does, where the example asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Graph,
+    Source,
+    Check,
+    Out,
+    Repeat,
+    /// The plan, and pictures of it.
+    Plan,
+}
+
+impl Shared {
+    /// Those of these options that were given.
+    fn given(&self) -> Vec<(&'static str, Asked)> {
+        let all = [
+            (self.graph.is_some(), "--graph", Asked::Graph),
+            (self.source.is_some(), "--source", Asked::Source),
+            (self.check, "--check", Asked::Check),
+            (self.out.is_some(), "--out", Asked::Out),
+            (self.repeat.get() > 1, "--repeat", Asked::Repeat),
+            (self.plan, "--plan", Asked::Plan),
+            (self.plan_svg.is_some(), "--plan-svg", Asked::Plan),
+            (self.plan_dot.is_some(), "--plan-dot", Asked::Plan),
+            (self.plan_mermaid.is_some(), "--plan-mermaid", Asked::Plan),
+            (self.dump_ptx.is_some(), "--dump-ptx", Asked::Plan),
+        ];
+        let given = all.into_iter().filter(|(given, ..)| *given);
+        given.map(|(_, name, asked)| (name, asked)).collect()
+    }
+
+    /// What is given for other backends than this one would be ignored.
+    fn fits(&self, runtime: &Runtime) -> Result<(), Failure> {
+        let Backend(name) = &self.backend;
+        let why = match (self.backend.is_auto(), runtime.cuda_device()) {
+            (false, None) if self.route.is_some() => format!(
+                "`--route` says what runs the bytecode on a GPU, and `--backend {name}` has none: leave it out, or take \
+                 `--backend cuda`"
+            ),
+            (false, _) if self.costs.is_some() => format!(
+                "`--costs` remembers what runs took on the sides of `--backend auto`, and `--backend {name}` has one \
+                 side: leave one of them out"
+            ),
+            _ => return Ok(()),
+        };
+        Err(Failure::Unused(why))
+    }
+}
+
+fn unused(option: &str, example: &str) -> Failure {
+    let why = format!("`{option}` means nothing to `{example}` as it is called here: leave it out");
+    Failure::Unused(why)
 }
 
 /// Fails where the system has fewer bytes left than an option asks for: to take them would end the process.
@@ -247,6 +335,10 @@ pub trait Example: clap::Parser {
     /// Its name, as in `cargo run -p vyre-examples --example NAME`.
     const NAME: &'static str;
 
+    /// Shared options that mean nothing to it, as they are written: `"--source"`. Given ones are refused before it runs.
+    /// What else was given, and is not asked for, is refused when it has run.
+    const IGNORES: &'static [&'static str] = &[];
+
     /// How long Ctrl-C waits for what is run to stop. Then the process ends without it.
     const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -284,9 +376,9 @@ struct Around {
     interrupt: Option<&'static OnceLock<Canceller>>,
 }
 
-/// What is said of Ctrl-C, as one line, by who comes first: the run that was stopped, or the handler that waited for it.
-/// The other one waits until it is said.
-const STOPPED: &str = "stopped by Ctrl-C";
+/// What is said of Ctrl-C, and of signals that end a program, as one line, by who comes first: the run that was stopped,
+/// or the handler that waited for it. The other one waits until it is said.
+const STOPPED: &str = "stopped by Ctrl-C or a signal";
 static SAID: Once = Once::new();
 
 /// This executable, for examples that look at programs; `None` where it is none that can be read.
@@ -372,6 +464,7 @@ fn run_on<E: Example>(
                 SAID.call_once(|| drop(writeln!(err, "{STOPPED}")));
                 return INTERRUPTED;
             }
+            Err(failure @ Failure::Unused(_)) => (failure.shown(), 2),
             Err(failure) => (failure.shown(), 1),
         },
         Err(asked) if !asked.use_stderr() => {
@@ -409,8 +502,12 @@ fn run_parsed<'a, E: Example>(
     out: Output<'a>,
     around: Around,
 ) -> Result<(), Failure> {
-    Runtime::threads()?;
     let shared = example.shared();
+    let mut given = shared.given().into_iter();
+    if let Some((option, _)) = given.find(|(option, _)| E::IGNORES.contains(option)) {
+        return Err(unused(option, E::NAME));
+    }
+    Runtime::threads()?;
     let waiting = |elapsed: Duration| {
         let seconds = elapsed.as_secs();
         format!("  opening the device, {seconds} s: the driver may be compiling the megakernel")
@@ -418,8 +515,10 @@ fn run_parsed<'a, E: Example>(
     let runtime = watched(around.terminal.then_some(waiting), || {
         shared.backend.runtime()
     })?;
+    shared.fits(&runtime)?;
     let runtime = runtime.with_time_limit(shared.deadline);
-    let mut runtime = runtime.with_route(shared.route.policy());
+    let route = shared.route.unwrap_or(Route::Auto);
+    let mut runtime = runtime.with_route(route.policy());
     if let Some(path) = &shared.thresholds {
         let thresholds = load_thresholds(path, runtime.thresholds())?;
         runtime = runtime.with_thresholds(thresholds);
@@ -454,10 +553,14 @@ fn run_parsed<'a, E: Example>(
         failure: None,
         terminal: around.terminal,
         progress: None,
+        asked: Cell::default(),
     };
     let command = E::command();
     let about = command.get_about().map(ToString::to_string);
     job.print(format_args!("{}: {}", E::NAME, about.unwrap_or_default()));
+    if shared.route.is_some() && job.runtime.cuda_device().is_none() {
+        job.say("route", "there is no GPU that could take it");
+    }
     job.load(around.cache.as_deref())?;
     example.run(&mut job)?;
     job.finish(E::NAME)
@@ -487,9 +590,16 @@ pub struct Job<'a> {
     failure: Option<Failure>,
     terminal: bool,
     progress: Option<Arc<Progress>>,
+    /// What the example has asked for, a bit each.
+    asked: Cell<u8>,
 }
 
 impl Job<'_> {
+    /// The example follows this option.
+    fn asks(&self, option: Asked) {
+        self.asked.set(self.asked.get() | 1 << option as u8);
+    }
+
     fn load(&mut self, cache: Option<&Path>) -> Result<(), Failure> {
         let Some(spec) = &self.spec else {
             return Ok(());
@@ -512,11 +622,13 @@ impl Job<'_> {
 
     /// The graph; empty for an example without one.
     pub fn graph(&self) -> Arc<Graph> {
+        self.asks(Asked::Graph);
         self.graph.clone()
     }
 
     /// The control-flow graph that the graph is.
     pub fn cfg(&self) -> Result<Arc<Cfg>, Failure> {
+        self.asks(Asked::Graph);
         self.graph.cfg.clone().ok_or_else(|| {
             let why =
                 "this example needs blocks of a program: --graph elf-cfg:PATH or cfg:BLOCKS[:SEED]";
@@ -541,6 +653,7 @@ impl Job<'_> {
 
     /// The node that `--source` names, otherwise the program's entry, otherwise 0.
     pub fn source(&self) -> Result<u32, Failure> {
+        self.asks(Asked::Source);
         let nodes = self.graph.csr.node_count();
         let functions = self.graph.functions.as_ref();
         let Some(given) = &self.shared.source else {
@@ -601,6 +714,7 @@ impl Job<'_> {
         mut run: impl FnMut() -> Result<T, vyre::Error>,
         report: impl Fn(&T) -> &Report,
     ) -> Result<T, Failure> {
+        self.asks(Asked::Repeat);
         let mut reports = Vec::new();
         let mut last = None;
         for _ in 0..self.shared.repeat.get() {
@@ -648,6 +762,7 @@ impl Job<'_> {
 
     /// Writes the pictures of a plan that are asked for, and its module.
     pub fn pictures(&mut self, plan: Plan) -> Result<(), Failure> {
+        self.asks(Asked::Plan);
         let shared = self.shared;
         if let Some(path) = &shared.dump_ptx {
             let (nodes, edges) = self.sizes;
@@ -712,6 +827,7 @@ impl Job<'_> {
 
     /// Writes the main result where `--out` asks for it: `width` values a row.
     pub fn save<T: VecValue>(&mut self, width: u32, values: &[T]) -> Result<(), Failure> {
+        self.asks(Asked::Out);
         if let Some(path) = &self.shared.out {
             formats::write_file(path, |to| formats::write_vec(width, values, to))?;
             let text = path.display().to_string();
@@ -727,6 +843,7 @@ impl Job<'_> {
         oracle: impl FnOnce() -> T,
         differs: impl FnOnce(&T) -> Option<String>,
     ) {
+        self.asks(Asked::Check);
         if !self.shared.check {
             return;
         }
@@ -803,7 +920,14 @@ impl Job<'_> {
             self.out.line(format_args!("{{{}}}", fields.join(",")));
         }
         self.out.finish()?;
-        self.failure.map_or(Ok(()), Err)
+        let asked = self.asked.get();
+        let mut given = self.shared.given().into_iter();
+        let ignored = given.find(|&(_, option)| asked & 1 << option as u8 == 0);
+        match (self.failure, ignored) {
+            (Some(failure), _) => Err(failure),
+            (None, Some((option, _))) => Err(unused(option, name)),
+            (None, None) => Ok(()),
+        }
     }
 }
 

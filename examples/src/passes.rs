@@ -41,6 +41,54 @@ pub mod bfs {
     }
 }
 
+/// Finds a few numbers, and puts what is 0 to 7 more into eight lists.
+#[wave_graph]
+#[pass(id = "lists.eight", unproven)]
+pub mod lists {
+    pub struct Data {
+        #[list(capacity = room, output)]
+        a: List<u32>,
+        #[list(capacity = room, output)]
+        b: List<u32>,
+        #[list(capacity = room, output)]
+        c: List<u32>,
+        #[list(capacity = room, output)]
+        d: List<u32>,
+        #[list(capacity = room, output)]
+        e: List<u32>,
+        #[list(capacity = room, output)]
+        f: List<u32>,
+        #[list(capacity = room, output)]
+        g: List<u32>,
+        #[list(capacity = room, output)]
+        h: List<u32>,
+        room: u32,
+        found: u32,
+    }
+
+    #[wave(range(found))]
+    fn find(
+        i: Index,
+        a: &Append<u32>,
+        b: &Append<u32>,
+        c: &Append<u32>,
+        d: &Append<u32>,
+        e: &Append<u32>,
+        f: &Append<u32>,
+        g: &Append<u32>,
+        h: &Append<u32>,
+    ) {
+        a.append(i);
+        b.append(i + 1);
+        c.append(i + 2);
+        d.append(i + 3);
+        e.append(i + 4);
+        f.append(i + 5);
+        g.append(i + 6);
+        h.append(i + 7);
+    }
+}
+
 /// Nodes whose trees are compared to find that of the largest component.
 const SAMPLES: u32 = 1024;
 /// No tree.

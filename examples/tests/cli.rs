@@ -224,7 +224,7 @@ fn the_route_that_is_asked_for_is_that_of_runs() {
         (vec!["--route", "interpreter"], "Interpreter", "interpreted"),
         (vec!["--route", "compiled"], "Compiled", "compiled"),
     ] {
-        let ran = ran::<Routed>(&[&["--backend", "native", "--json"][..], &args].concat());
+        let ran = ran::<Routed>(&[&["--json"][..], &args].concat());
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         let time = ran.out.lines().find(|line| line.starts_with("  time "));
         let time = time.expect("it is said");
@@ -240,6 +240,99 @@ fn the_route_that_is_asked_for_is_that_of_runs() {
             .contains("[possible values: interpreter, compiled, auto]"),
         "{}",
         ran.err
+    );
+}
+
+#[test]
+fn what_is_for_another_backend_is_refused() {
+    for backend in ["native", "vir0"] {
+        for route in ["interpreter", "compiled", "auto"] {
+            assert_eq!(
+                error(2, &["--backend", backend, "--route", route]),
+                format!(
+                    "`--route` says what runs the bytecode on a GPU, and `--backend {backend}` has none: leave it out, \
+                     or take `--backend cuda`"
+                )
+            );
+        }
+        assert_eq!(
+            error(2, &["--backend", backend, "--costs", "costs.txt"]),
+            format!(
+                "`--costs` remembers what runs took on the sides of `--backend auto`, and `--backend {backend}` has \
+                 one side: leave one of them out"
+            )
+        );
+    }
+}
+
+/// An example that asks for no option, and says so of one of them.
+#[derive(clap::Parser)]
+#[command(name = "deaf")]
+struct Deaf {
+    #[command(flatten)]
+    shared: Shared,
+}
+
+impl Example for Deaf {
+    const NAME: &'static str = "deaf";
+    const IGNORES: &'static [&'static str] = &["--source"];
+
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn default_graph(&self) -> Result<Option<GraphSpec>, Failure> {
+        Ok(None)
+    }
+
+    fn run(&self, job: &mut Job<'_>) -> Result<(), Failure> {
+        job.say("ran", "it did");
+        Ok(())
+    }
+}
+
+#[test]
+fn what_nobody_asks_for_is_refused() {
+    for (args, ran_first) in [
+        // It is known before anything runs.
+        (vec!["--source", "3"], false),
+        (vec!["--graph", "chain:2"], true),
+        (vec!["--check"], true),
+        (vec!["--out", "/no/such/directory/out.vec"], true),
+        (vec!["--repeat", "2"], true),
+        (vec!["--plan"], true),
+        (vec!["--plan-svg", "/no/such/directory/plan"], true),
+        (vec!["--plan-dot", "/no/such/directory/plan"], true),
+        (vec!["--plan-mermaid", "/no/such/directory/plan"], true),
+        (vec!["--dump-ptx", "/no/such/directory/ptx"], true),
+    ] {
+        let ran = ran::<Deaf>(&args);
+        let option = args[0];
+        let said = format!(
+            "error: `{option}` means nothing to `deaf` as it is called here: leave it out\n"
+        );
+        assert_eq!((ran.code, ran.err), (2, said));
+        assert_eq!(
+            ran.out.contains("  ran       it did\n"),
+            ran_first,
+            "{option}"
+        );
+    }
+    let ran = ran::<Deaf>(&["--repeat", "1", "--json"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+}
+
+#[test]
+fn a_shape_that_leaves_too_little_shared_memory_is_refused() {
+    let path = std::env::temp_dir().join(format!("vyre-shape-{}", std::process::id()));
+    let said = error(
+        1,
+        &["--dump-ptx", path.to_str().unwrap(), "--shape", "128x16"],
+    );
+    assert!(
+        said.starts_with("the pass needs ")
+            && said.contains(" where 128x16 is its shape, 16 CTAs share "),
+        "{said}"
     );
 }
 
@@ -323,11 +416,11 @@ fn wrong_arguments_are_one_line() {
     );
     assert_eq!(
         error(2, &["--repeat", "0"]),
-        "invalid value '0' for '--repeat <N>': number would be zero for non-zero type"
+        "invalid value '0' for '--repeat <N>': a whole number from 1 to 4,294,967,295 is needed"
     );
     assert_eq!(
         error(2, &["--deadline", "soon"]),
-        "invalid value 'soon' for '--deadline <S>': a number of seconds is needed"
+        "invalid value 'soon' for '--deadline <S>': a number of seconds from 0 to 1e19 is needed, such as 2.5"
     );
 }
 

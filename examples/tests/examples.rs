@@ -3,7 +3,8 @@
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use vyre::Runtime;
+use vyre::core::plan::gains::{BuiltIn, Figure};
+use vyre::{Runtime, Thresholds};
 use vyre_examples::cli::{self, Example};
 use vyre_examples::passes;
 use vyre_tests::random::cases;
@@ -260,13 +261,112 @@ fn measured_thresholds_are_loaded() {
         let mut session = calibrate::search::Session::new(&runtime, &graph).unwrap();
         let out = session.run(calibrate::search::Run {}).unwrap();
         assert_eq!(out.dist, [0, 1, 1, u32::MAX]);
-        let mut session = calibrate::finds::Session::new(&runtime, ()).unwrap();
-        let run = calibrate::finds::Run { room: 9, found: 3 };
+        let mut session = passes::lists::Session::new(&runtime, ()).unwrap();
+        let run = passes::lists::Run { room: 9, found: 3 };
         let out = session.run(run).unwrap();
-        for found in [out.a, out.b, out.c, out.d, out.e, out.f, out.g, out.h] {
-            assert_eq!(found, [0, 1, 2]);
+        let all = [out.a, out.b, out.c, out.d, out.e, out.f, out.g, out.h];
+        for (first, found) in (0..).zip(all) {
+            assert_eq!(found, [first, first + 1, first + 2]);
         }
     }
+}
+
+/// All five candidates of a device are measured, each against runs without it, and the file has what was found.
+#[test]
+fn what_candidates_gain_is_measured_and_written() {
+    let mut graphs = calibrate::Graphs::new(calibrate::Effort {
+        nodes: 2_048,
+        fan: 2,
+        items: 4_096,
+        turns: 2,
+        runs: 1,
+    });
+    let runtime = vyre_tests::fake();
+    let mut said = Vec::new();
+    let mut say = |candidate: BuiltIn, text: String| said.push(format!("{candidate}: {text}"));
+    let gains = calibrate::Calibrate::gains(&runtime, &mut graphs, &mut say).unwrap();
+    for candidate in BuiltIn::ALL {
+        assert!(
+            matches!(gains.of(candidate), Figure::Of(_)),
+            "{candidate}\n{said:#?}"
+        );
+    }
+    // Four graphs for each of two, two rooms, two sizes and the compiler's time, and a session.
+    assert_eq!(said.len(), 4 + 4 + 2 + 2 + 1 + 1, "{said:#?}");
+    let mut thresholds = *runtime.thresholds();
+    thresholds.gains = gains;
+    assert_eq!(Thresholds::read(&thresholds.write()), Ok(thresholds));
+}
+
+/// What an example does not say that it ignores, it asks for.
+#[test]
+fn every_shared_option_is_followed_or_refused() {
+    fn of<E: Example>(args: &str) {
+        let file = |kind: &str| {
+            let name = format!("vyre-{}-{kind}-{}", E::NAME, std::process::id());
+            std::env::temp_dir().join(name)
+        };
+        let with_file = |option: &str| {
+            (
+                option.to_owned(),
+                Some(file(&option[2..]).display().to_string()),
+            )
+        };
+        let options = [
+            ("--graph".to_owned(), Some("rmat:4:4".to_owned())),
+            ("--source".to_owned(), Some("0".to_owned())),
+            ("--check".to_owned(), None),
+            ("--repeat".to_owned(), Some("2".to_owned())),
+            ("--plan".to_owned(), None),
+            with_file("--out"),
+            with_file("--plan-svg"),
+            with_file("--plan-dot"),
+            with_file("--plan-mermaid"),
+            with_file("--dump-ptx"),
+        ];
+        let mut all = format!("{args} --backend vir0");
+        for (option, value) in options {
+            let given = match value {
+                Some(value) => format!("{option} {value}"),
+                None => option.clone(),
+            };
+            if E::IGNORES.contains(&option.as_str()) {
+                let said = format!(
+                    "error: `{option}` means nothing to `{}` as it is called here: leave it out\n",
+                    E::NAME
+                );
+                let (code, _, err) = ran::<E>(&format!("{args} {given}"));
+                assert_eq!((code, err), (2, said));
+            } else {
+                all += " ";
+                all += &given;
+            }
+        }
+        // That takes a minute.
+        if E::NAME != calibrate::Calibrate::NAME {
+            let (code, out, err) = ran::<E>(&all);
+            assert_eq!((code, err.as_str()), (0, ""), "{} {all}\n{out}", E::NAME);
+        }
+        for kind in ["out", "plan-svg", "plan-dot", "plan-mermaid", "dump-ptx"] {
+            // Of what was refused there is none.
+            let _ = std::fs::remove_file(file(kind));
+        }
+    }
+    of::<bellman_ford::BellmanFord>("");
+    of::<betweenness::Betweenness>("--sources 2");
+    of::<bfs::Bfs>("");
+    of::<bitonic::Bitonic>("--len 50");
+    of::<calibrate::Calibrate>("");
+    of::<components::Components>("");
+    of::<dfa::Dfa>("--len 50");
+    of::<kcore::KCore>("");
+    of::<mis::Mis>("");
+    of::<msf::Msf>("");
+    of::<pagerank::PageRank>("");
+    of::<reachability::Reachability>("");
+    of::<saxpy::Saxpy>("");
+    of::<select::Select>("--searches 8 --tries 1");
+    of::<sssp::Sssp>("");
 }
 
 fn all_examples_on(backend: &str) {

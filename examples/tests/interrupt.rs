@@ -90,7 +90,7 @@ const BY_DEFAULT: &[&str] = &["env", "--default-signal=INT"];
 /// It is ignored, as in jobs of a shell without a terminal.
 const IGNORED: &[&str] = &["sh", "-c", "trap '' INT; exec \"$0\" \"$@\""];
 
-const STOPPED: &str = "stopped by Ctrl-C\n";
+const STOPPED: &str = "stopped by Ctrl-C or a signal\n";
 
 /// Runs a pass that never ends, and interrupts it once it has said this: it stops, and says so in one line.
 fn ends_at_ctrl_c(by: &[&str], backend: &str, once: &str) {

@@ -6,6 +6,7 @@ use crate::shape::Shape;
 use std::sync::{Arc, OnceLock, Weak};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::footprint::Allocation;
+use vyre_core::plan::gains::{Figure, Gains};
 use vyre_core::plan::side::Floor;
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::TopologyArgs;
@@ -59,6 +60,15 @@ impl Cuda {
     }
 }
 
+/// What candidates for a selection gain and cost, as `calibrate` wrote it of a device on a day: none was measured yet.
+const GAINS: Gains = Gains {
+    lists: Figure::Unmeasured,
+    plan: Figure::Unmeasured,
+    pulling: Figure::Unmeasured,
+    jit: Figure::Unmeasured,
+    fusion: Figure::Unmeasured,
+};
+
 impl Backend for Cuda {
     fn name(&self) -> &'static str {
         "cuda"
@@ -96,6 +106,7 @@ impl Backend for Cuda {
         // density. The band is as narrow in proportion.
         thresholds.route.density[..2].fill(1.0 / 256.0);
         thresholds.route.hysteresis = 1.0 / 2048.0;
+        thresholds.gains = GAINS;
         thresholds
     }
 

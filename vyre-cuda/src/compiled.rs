@@ -231,7 +231,13 @@ pub(crate) fn for_large_gpu(
         let room = room_of(room, OWN_SHARED_BYTES, (wanted, layout.is_narrow()));
         match layout.shaped(of, room) {
             Ok(shaped) => layout = shaped,
-            Err(why) if shape.is_some() => return Err(refused(why)),
+            Err(ImageError::Shared { needed, available }) if shape.is_some() => {
+                return Err(RunError::Backend(format!(
+                    "the pass needs {needed} bytes of shared memory for a CTA; where {wanted} is its shape, {} CTAs share a \
+                     multiprocessor, and each has {available} bytes for it: take a shape of fewer CTAs",
+                    wanted.ctas()
+                )));
+            }
             // As in a session.
             Err(_) => {}
         }

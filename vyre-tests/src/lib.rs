@@ -31,7 +31,8 @@ pub mod steps;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use vyre::{RoutePolicy, Runtime};
+use vyre::core::plan::gains::Gains;
+use vyre::{RoutePolicy, Runtime, Thresholds};
 use vyre_cuda::fake::Fake;
 
 /// Waits until something has happened, and no longer than a minute, which turns a hang into a failure: whether it has.
@@ -48,11 +49,29 @@ pub fn within_a_minute(mut has_happened: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// The CUDA backend on a played device of its own.
+/// The CUDA backend on a played device of its own, of which nothing was [measured](unmeasured).
 pub fn fake() -> Runtime {
     let cuda = Fake::default().open();
     let runtime = Runtime::on(Arc::new(cuda.expect("nothing fails on it")));
-    runtime.with_route(RoutePolicy::Interpreter)
+    unmeasured(runtime.with_route(RoutePolicy::Interpreter))
+}
+
+/// The CUDA backend on a device, of which nothing was [measured](unmeasured).
+///
+/// # Panics
+/// There is no device.
+pub fn cuda() -> Runtime {
+    unmeasured(Runtime::cuda().expect("a CUDA device"))
+}
+
+/// The same as if no candidate for a selection had been measured: sessions do all of it, whatever figures a backend has for
+/// its device.
+pub fn unmeasured(runtime: Runtime) -> Runtime {
+    let thresholds = Thresholds {
+        gains: Gains::default(),
+        ..*runtime.thresholds()
+    };
+    runtime.with_thresholds(thresholds)
 }
 
 /// Makes tests of functions `fn name(runtime: &Runtime)`: `native::name`, `vir0::name`, `sequential::name` on a backend
@@ -76,7 +95,7 @@ macro_rules! backend_tests {
         $(#[test]
         #[ignore = "needs a CUDA device"]
         fn $test() {
-            let runtime = vyre::Runtime::cuda().expect("a CUDA device");
+            let runtime = $crate::cuda();
             super::$test(&runtime.with_route(vyre::RoutePolicy::$route));
         })*
     };

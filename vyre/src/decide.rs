@@ -332,10 +332,7 @@ impl Decider {
         memory: &Memory,
         limits: Limits,
     ) -> Result<(), RunError> {
-        let may_pull = *(self.may_pull).get_or_insert_with(|| {
-            let mut waves = program.waves.iter();
-            waves.any(|wave| pull::claim(program, wave).is_some())
-        });
+        let may_pull = *(self.may_pull).get_or_insert_with(|| may_pull(program));
         let mut offers = Vec::new();
         if limits.packs_lists && program.lists.iter().any(|list| list.output) {
             let up_to = self.thresholds.pack_up_to_bytes;
@@ -417,8 +414,7 @@ impl Decider {
         let items_per_lane = tuned.items_per_lane.unwrap_or(limits.items_per_lane);
         let (route, other) = match limits.jit {
             true if self.route == RoutePolicy::Auto && !self.does(BuiltIn::Jit) => {
-                let skipped = "compiled code was skipped".into();
-                (Route::Interpreter, Some(skipped))
+                (Route::Interpreter, Some(SKIPPED_CODE.into()))
             }
             true => self.route.choose(
                 launch.route,
@@ -598,6 +594,15 @@ impl Decider {
         self.measured = Measured::default();
         self.selector.forget();
     }
+}
+
+/// Why the interpreter runs where compiled code does not pay.
+pub(crate) const SKIPPED_CODE: &str = "compiled code was skipped";
+
+/// Whether some sweep of a pass could pull.
+pub(crate) fn may_pull(program: &Program) -> bool {
+    let mut waves = program.waves.iter();
+    waves.any(|wave| pull::claim(program, wave).is_some())
 }
 
 /// The part of a budget that is used, in hundredths of a percent.
@@ -988,6 +993,8 @@ pub(crate) struct Shared {
     number: u64,
     queries: usize,
     route: Route,
+    /// As of a [`Decision`].
+    considered: Vec<Considered>,
     followed: Followed,
     outcome: Option<Happened>,
 }
@@ -1001,7 +1008,12 @@ pub(crate) struct AllShared {
 
 impl AllShared {
     /// These queries are about to run.
-    pub(crate) fn begin(&mut self, queries: usize, route: Route, followed: Followed) {
+    pub(crate) fn begin(
+        &mut self,
+        queries: usize,
+        (route, considered): (Route, &[Considered]),
+        followed: Followed,
+    ) {
         self.count += 1;
         if self.last.len() == REMEMBERED {
             self.last.pop_front();
@@ -1012,6 +1024,7 @@ impl AllShared {
             number: self.count,
             queries,
             route,
+            considered: considered.to_vec(),
             followed,
             outcome: None,
         });
@@ -1054,8 +1067,10 @@ impl fmt::Display for Shared {
         let Followed { workers, code, .. } = &self.followed;
         write!(
             f,
-            "launches {} of {} quer{s}: {route}",
-            self.number, self.queries
+            "launches {} of {} quer{s}: {route}{}",
+            self.number,
+            self.queries,
+            lines(&self.considered)
         )?;
         write!(f, "\n  followed  {workers} workers, {code}")?;
         for note in &self.followed.notes {

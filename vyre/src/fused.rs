@@ -15,7 +15,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
-use vyre_core::dsl::columns::Column;
+use vyre_core::dsl::columns::{Column, Slice};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::cache::PlanKind;
 use vyre_core::plan::fuse::{self, Fused, Link, fuse};
@@ -28,7 +28,7 @@ use vyre_core::run::outcome::{Outcome, Report};
 use vyre_core::run::pass::{IntoTopology, Pass};
 use vyre_core::run::stop::Canceller;
 use vyre_core::vir0::isa::Op;
-use vyre_core::vir0::module::{Agreement, BufferId, Program};
+use vyre_core::vir0::module::{Agreement, BufferId, Program, Role};
 use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::verify::verify;
 
@@ -38,7 +38,7 @@ use vyre_core::vir0::verify::verify;
 /// whose result is not.
 ///
 /// An output of the first can be an input of the second ([`FusedSession::new`]'s links, by field name); that input is
-/// then given as `&[]`.
+/// then given as `&[]`. SESSIONS.md has an example, and what cannot be fused.
 ///
 /// Like a session's, its memory is checked against limits and budgets before anything is allocated, and its runs go to
 /// the side of the runtime where both passes together are fastest.
@@ -161,6 +161,23 @@ impl Whole {
                 open(&first.args(), &second.args())
             }
         }
+    }
+
+    /// Nothing is given for what the first pass gives.
+    fn takes<B: Pass>(&self, inputs: &[(BufferId, Slice<'_>)]) -> Result<(), RunError> {
+        let mut given = inputs.iter().filter(|(_, values)| !values.is_empty());
+        let link = given.find_map(|(id, _)| self.links.iter().find(|link| link.to == *id));
+        let Some(link) = link else {
+            return Ok(());
+        };
+        let second = B::PARTS.program();
+        let second = second.map_err(|e| RunError::Invalid(e.to_string()))?;
+        let from = self.program.buffers[link.from.index()].field();
+        let to = second.buffers[link.to.index()].field();
+        Err(RunError::Invalid(format!(
+            "`{}::{to}` is linked to `{from}`, which it gets from this run; give it nothing, as in `{to}: &[]`",
+            second.name
+        )))
     }
 
     /// What a run did whose reports these are.
@@ -324,6 +341,53 @@ impl One {
     }
 }
 
+/// A link of two fields, as links of their buffers: structs have a buffer for each of their scalars.
+fn linked((a, b): (&Program, &Program), (from, to): (&str, &str)) -> Result<Vec<Link>, RunError> {
+    let buffers = |p: &Program, field: &str, roles: &[Role]| -> Vec<BufferId> {
+        let all = (0..).map(BufferId).zip(&p.buffers);
+        let of_field = all.filter(|(_, b)| b.field() == field && roles.contains(&b.role));
+        of_field.map(|(id, _)| id).collect()
+    };
+    let ends = |p: &Program, field: &str, roles: &[Role], what: &str| {
+        let found = buffers(p, field, roles);
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        let mut fields: Vec<String> = Vec::new();
+        for buffer in p.buffers.iter().filter(|b| roles.contains(&b.role)) {
+            let field = format!("`{}`", buffer.field());
+            if !fields.contains(&field) {
+                fields.push(field);
+            }
+        }
+        let has = match fields.is_empty() {
+            true => "none".to_owned(),
+            false => fields.join(", "),
+        };
+        Err(RunError::Invalid(format!(
+            "a link names `{field}`, which is no {what} of `{}` in a buffer; it has {has}",
+            p.name
+        )))
+    };
+    let froms = ends(a, from, &[Role::Output, Role::InOut], "output")?;
+    let tos = ends(b, to, &[Role::Input], "input")?;
+    let part = |p: &Program, id: BufferId, field: &str| {
+        let name = &p.buffers[id.index()].name;
+        name.strip_prefix(field).unwrap_or(name).to_owned()
+    };
+    let parts = |p: &Program, ids: &[BufferId], field: &str| -> Vec<String> {
+        ids.iter().map(|&id| part(p, id, field)).collect()
+    };
+    if parts(a, &froms, from) != parts(b, &tos, to) {
+        return Err(RunError::Invalid(format!(
+            "`{}::{from}` cannot be linked to `{}::{to}`: their elements have different types",
+            a.name, b.name
+        )));
+    }
+    let both = froms.into_iter().zip(tos);
+    Ok(both.map(|(from, to)| Link { from, to }).collect())
+}
+
 /// Whether results show the order in which one of them adds floats, and the other leaves that to the backend, which
 /// decides it for a whole program.
 fn add_differently(a: &Program, b: &Program) -> bool {
@@ -336,11 +400,12 @@ fn add_differently(a: &Program, b: &Program) -> bool {
 }
 
 impl<A: Pass, B: Pass> FusedSession<A, B> {
-    /// Uploads the topology. `links` are pairs of field names: an output of the first, an input of the second.
+    /// Uploads the topology. `links` are pairs of field names: an output of the first, an input of the second. One output
+    /// may be several inputs.
     ///
     /// # Errors
-    /// A link names no buffer, or two that do not fit together; the passes are given different topologies; their memory
-    /// does not fit in the budget or on the backend.
+    /// A link names no such field, or two that do not fit together; two links lead to one input; the passes are given
+    /// different graphs; their memory does not fit in the budget or on the backend.
     pub fn new<'a>(
         runtime: &Runtime,
         (first, second): (
@@ -350,23 +415,11 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         links: &[(&str, &str)],
     ) -> Result<FusedSession<A, B>, Error> {
         let (a, b) = (A::PARTS.program()?, B::PARTS.program()?);
-        let named = |p: &Program, name: &str| {
-            let at = p.buffers.iter().position(|b| b.name == name);
-            at.map(|i| BufferId(i as u16))
-                .ok_or_else(|| RunError::Invalid(format!("`{}` has no buffer `{name}`", p.name)))
-        };
-        let links = links
-            .iter()
-            .map(|(from, to)| {
-                Ok(Link {
-                    from: named(&a, from)?,
-                    to: named(&b, to)?,
-                })
-            })
-            .collect::<Result<Vec<Link>, RunError>>()?;
-        let invalid = |e: &dyn fmt::Display| RunError::Invalid(e.to_string());
-        let mut fused = fuse(&a, &b, &links).map_err(|e| invalid(&e))?;
-        verify(&fused.program).map_err(|e| invalid(&e[0]))?;
+        let links = links.iter().map(|&names| linked((&a, &b), names));
+        let links = links.collect::<Result<Vec<_>, RunError>>()?.concat();
+        let mut fused = fuse(&a, &b, &links).map_err(|e| RunError::Invalid(e.to_string()))?;
+        verify(&fused.program)
+            .map_err(|e| RunError::Invalid(format!("invalid VIR0 program: {}", e[0])))?;
         legal(&fused.program)?;
         let given = (first.into_topology(), second.into_topology());
         let topologies = || (A::topology(&given.0), B::topology(&given.1));
@@ -375,7 +428,11 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             && (first.graphs.iter().zip(&second.graphs))
                 .all(|(a, b)| std::ptr::eq(*a, *b) || a == b);
         if !alike {
-            return Err(invalid(&"fused passes work on one topology").into());
+            let why = format!(
+                "`{}` and `{}` are given different graphs; fused passes work on the same ones",
+                a.name, b.name
+            );
+            return Err(RunError::Invalid(why).into());
         }
         let program = Arc::new(std::mem::take(&mut fused.program));
         let whole = Whole {
@@ -517,7 +574,8 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
     /// Runs both.
     ///
     /// # Errors
-    /// The first trap of either pass, an argument that does not fit, or no memory. Both can run again.
+    /// The first trap of either pass, an argument that does not fit or that is given for a linked input, or no memory.
+    /// Both can run again.
     pub fn run(
         &mut self,
         first: A::Run<'_>,
@@ -527,6 +585,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         let (mut a, mut b) = (A::args(&first), B::args(&second));
         self.given.0.fill(&mut a);
         self.given.1.fill(&mut b);
+        self.whole.takes::<B>(&b.inputs)?;
         self.sizes.scalars = [a.scalars.clone(), b.scalars.clone()].concat();
         self.take_side();
         self.take_way()?;
@@ -537,6 +596,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             let (mut a, mut b) = (a.clone(), b.clone());
             a.inputs.extend(slices(&rows.0));
             b.inputs.extend(slices(&rows.1));
+            session.whole.takes::<B>(&b.inputs)?;
             session.launch((&a, &b))
         })?;
         Ok((made::<A>(first)?, made::<B>(second)?))
@@ -552,17 +612,9 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             Pair::Together(_) => vec![&first.report],
             Pair::InTurn(_) => vec![&first.report, &second.report],
         };
-        let seen = reports.iter().filter_map(|r| r.activity);
-        let avoided = reports.iter().map(|r| {
-            let found = r.readback.packed_bytes + r.readback.direct_bytes;
-            r.readback.full_bytes.saturating_sub(found)
-        });
         self.fusion.ran(Ran {
-            widest: seen.filter(|a| a.sweeps > 0).map(|a| a.widest).max(),
-            avoided_bytes: avoided.sum(),
-            took,
             runs: 1,
-            compiled: false,
+            ..Ran::of(reports.into_iter(), took)
         });
         let backend = self.backend();
         (first.report.backend, second.report.backend) = (backend, backend);

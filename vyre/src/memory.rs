@@ -623,7 +623,7 @@ impl Memory {
 pub(crate) fn legal(program: &Program) -> Result<(), RunError> {
     match check::program(program).first() {
         None => Ok(()),
-        Some(wrong) => Err(RunError::Invalid(wrong.to_string())),
+        Some(wrong) => Err(RunError::Invalid(format!("invalid VIR0 program: {wrong}"))),
     }
 }
 

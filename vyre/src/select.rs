@@ -12,6 +12,7 @@ use std::time::Duration;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::gains::{BuiltIn, Figure, Gain, Gains, UNIT_BPS};
 use vyre_core::plan::passes::{Candidate, Ranking, Sample, Skip, select};
+use vyre_core::run::outcome::Report;
 
 /// What was decided of a candidate before a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,6 +142,28 @@ pub(crate) struct Ran {
     pub(crate) runs: u64,
     /// It was of compiled code.
     pub(crate) compiled: bool,
+}
+
+impl Ran {
+    /// What runs took together that left these reports.
+    pub(crate) fn of<'r>(reports: impl Iterator<Item = &'r Report>, took: Duration) -> Ran {
+        let mut ran = Ran {
+            widest: None,
+            avoided_bytes: 0,
+            took,
+            runs: 0,
+            compiled: false,
+        };
+        for report in reports {
+            let seen = report.activity.filter(|a| a.sweeps > 0);
+            let found_bytes = report.readback.packed_bytes + report.readback.direct_bytes;
+            ran.widest = ran.widest.max(seen.map(|a| a.widest));
+            ran.avoided_bytes += report.readback.full_bytes.saturating_sub(found_bytes);
+            ran.runs += 1;
+            ran.compiled |= report.route == "compiled";
+        }
+        ran
+    }
 }
 
 /// What was seen last, of one run.

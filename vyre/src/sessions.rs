@@ -1,12 +1,13 @@
 //! [`Sessions`]: a pass bound to many topologies, whose queries share launches.
 
 use crate::costs::{Did, Subject};
-use crate::decide::{AllShared, Explanation};
+use crate::decide::{AllShared, Explanation, SKIPPED_CODE, may_pull};
 use crate::error::Error;
 use crate::memory::Memory;
-use crate::plans::{Interpreted, PlanOf};
+use crate::plans::{Interpreted, KeptPlan, PlanOf, Plans};
 use crate::query::{Batch, Begun, Line, Query, QueryId, collected, made, slices, wrong};
 use crate::runtime::Runtime;
+use crate::select::{Offer, Ran, Selector, unmeasured};
 use crate::sides::{Goes, Has, Of, Side, Sides, leave_as_much, lent, longest, open_ns};
 use crate::stop::Stops;
 use crate::tier::{Measured, RoutePolicy};
@@ -19,11 +20,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::cache::PlanKind;
+use vyre_core::plan::gains::BuiltIn;
 use vyre_core::plan::heat::Heat;
 use vyre_core::plan::launch::{Request, Route, recommend};
 use vyre_core::plan::session::Counters;
 use vyre_core::run::args::{Lent, TopologyArgs};
-use vyre_core::run::backend::{Many, Opening};
+use vyre_core::run::backend::{Many, ManyHint, Opening};
 use vyre_core::run::clock::Instant;
 use vyre_core::run::outcome::{Outcome, for_queries};
 use vyre_core::run::pass::{IntoTopology, Pass};
@@ -55,6 +57,12 @@ pub(crate) struct Resident {
     heat: Heat,
     /// By topology.
     memories: Vec<Memory>,
+    /// Where the topologies' plans are kept.
+    plans: Arc<Plans>,
+    /// What is done beside running the pass as it is written.
+    selector: Selector,
+    /// Whether some sweep of the pass could pull.
+    may_pull: bool,
 }
 
 impl Has for Resident {
@@ -114,6 +122,9 @@ impl Plan {
         Ok(Resident {
             many: runtime.open_many(collected(openings)?)?,
             interpreted: runtime.plans().interpreted(TypeId::of::<P>()),
+            plans: Arc::clone(runtime.plans()),
+            selector: Selector::default(),
+            may_pull: may_pull(&self.whole),
             program: self.whole,
             heat: Heat::default(),
             memories: self.memories,
@@ -141,6 +152,36 @@ impl Resident {
         Ok(())
     }
 
+    /// Decides what is done beside running the pass as it is written, before queries run together.
+    fn select(&mut self, runtime: &Runtime) -> Result<(), RunError> {
+        let limits = self.many.limits();
+        let mut offers = Vec::new();
+        // All plans are kept, or none: where it pays to keep the one that was wanted least, it does for the others.
+        let plans = || self.memories.iter().filter_map(|m| m.plan.as_ref());
+        if let Some(least) = plans().min_by_key(|plan| plan.uses()) {
+            offers.push(Offer {
+                used: Some((least.uses(), least.made_ns)),
+                ..Offer::new(BuiltIn::Plan)
+            });
+        }
+        if limits.pulls && self.may_pull {
+            offers.push(Offer::new(BuiltIn::Pulling));
+        }
+        if limits.jit && runtime.route() == RoutePolicy::Auto {
+            offers.push(Offer::new(BuiltIn::Jit));
+        }
+        let items = self.memories.iter().map(|m| &m.sizes);
+        let items = items.map(|sizes| longest(&self.program, sizes).max(sizes.nodes));
+        let left_bytes = self.memories.first().and_then(Memory::left_bytes);
+        let takes = (items.max().unwrap_or(0), left_bytes.unwrap_or(u64::MAX));
+        let gains = &runtime.thresholds().gains;
+        self.selector.weigh(gains, &offers, takes)?;
+        if !self.selector.does(BuiltIn::Plan) {
+            plans().for_each(|plan: &KeptPlan| self.plans.forget(plan));
+        }
+        Ok(())
+    }
+
     /// The route of a batch whose topologies have `nodes` in all, each counted as often as it is queried; and why it is
     /// not the one that was planned.
     fn route(
@@ -148,6 +189,10 @@ impl Resident {
         runtime: &Runtime,
         nodes: u64,
     ) -> Result<(Route, Option<Cow<'static, str>>), Error> {
+        let may_compile = self.many.limits().jit && runtime.route() == RoutePolicy::Auto;
+        if may_compile && !self.selector.does(BuiltIn::Jit) {
+            return Ok((Route::Interpreter, Some(SKIPPED_CODE.into())));
+        }
         let policy = &runtime.thresholds().launch;
         let request = Request {
             queue_len: nodes,
@@ -193,19 +238,29 @@ impl Resident {
         let room = self.memories.iter().map(Memory::batch_bytes).sum();
         let nodes = batch[..now].iter();
         let nodes = nodes.map(|q| self.memories[q.topology].sizes.nodes);
-        let (route, why) = self.route(runtime, nodes.sum())?;
-        let heat_words = self.heat.words(&self.program);
-        let mut followed = self.many.take_route(route, heat_words);
+        let nodes: u64 = nodes.sum();
+        self.select(runtime)?;
+        let (route, why) = self.route(runtime, nodes)?;
+        let hint = ManyHint {
+            route,
+            heat_words: self.heat.words(&self.program),
+            pulls: self.selector.does(BuiltIn::Pulling),
+        };
+        let mut followed = self.many.follow(&hint);
         if runtime.route() == RoutePolicy::Compiled && self.many.compile()? {
-            followed = self.many.take_route(route, heat_words);
+            followed = self.many.follow(&hint);
         }
         followed.notes.extend(why);
-        decided.begin(now, route, followed);
+        decided.begin(now, (route, self.selector.considered()), followed);
         let before = runtime.now();
         let mut outcomes = self.many.run_batch(&queries, room);
         let took = runtime.since(before);
-        let reports = outcomes.iter().flatten().map(|outcome| &outcome.report);
-        decided.ended(&self.program, reports, took);
+        let reports = || outcomes.iter().flatten().map(|outcome| &outcome.report);
+        decided.ended(&self.program, reports(), took);
+        let ran = Ran::of(reports(), took);
+        if ran.runs > 0 {
+            self.selector.ran(ran);
+        }
         if outcomes.is_empty() {
             let none = "the backend took no query of the batch";
             outcomes.push(Err(RunError::Backend(none.to_owned())));
@@ -438,11 +493,16 @@ impl<P: Pass> Sessions<P> {
     }
 
     /// What ran the last batches: for queries that ran together, how many they were, the code that ran them, with what
-    /// the compiler said of it or why it was not compiled, and what came of them. Behind that is what
-    /// [`Session::explain`](crate::Session::explain) ends with.
+    /// the compiler said of it or why it was not compiled, what was selected of all that can be done beside running the
+    /// pass, and what came of them. Behind that is what [`Session::explain`](crate::Session::explain) ends with.
     pub fn explain(&self) -> impl fmt::Display + '_ {
         let (program, code) = (&*self.here.program, self.decided.code());
-        let bottom = self.sides.bottom(program, code, false, "");
+        let gains = &self.sides.runtime().thresholds().gains;
+        let unmeasured = match code {
+            Some(_) => unmeasured(self.here.selector.offered(), gains),
+            None => String::new(),
+        };
+        let bottom = self.sides.bottom(program, code, false, &unmeasured);
         Explanation(self.decided.iter().collect(), bottom)
     }
 

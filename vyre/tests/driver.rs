@@ -1066,7 +1066,7 @@ fn child_loses_its_context() {
         return;
     }
     let case = Case::new(300, 1_000);
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     let runtime = runtime.with_route(RoutePolicy::Interpreter);
     let mut session = blend::Session::new(&runtime, case.topology()).expect("it fits");
     case.check(2, &session.run(case.run(2)).expect("it runs"));
@@ -1108,7 +1108,7 @@ fn child_holds_the_memory() {
     if std::env::var_os(CHILD).is_none() {
         return;
     }
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     let device = runtime.cuda_device().expect("it is one");
     let mut held = Vec::new();
     // All but what is too little for the other one's graph.
@@ -1131,7 +1131,7 @@ fn child_holds_the_memory() {
 fn memory_that_another_process_holds_is_not_there() {
     let _alone = device_alone();
     let large = Case::new(1_000_000, 10_000_000);
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     let runtime = runtime.with_route(RoutePolicy::Interpreter);
     let mut command = Command::new(std::env::current_exe().expect("this is one"));
     command.args([

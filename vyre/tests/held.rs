@@ -964,7 +964,7 @@ mod counted {
 #[ignore = "needs a CUDA device"]
 fn page_locked_memory_is_that_of_the_result_before_after_a_run_without_memory_too() {
     let _alone = alone();
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     // Nothing is compiled beside the run that gets no memory.
     let runtime = runtime.with_route(RoutePolicy::Interpreter);
     let mut session = counted::Session::new(&runtime, &edgeless(250_000)).expect("it fits");

@@ -307,7 +307,7 @@ fn warps_of_the_device_that_share_loops_leave_the_same() {
         out.report = Default::default();
         out
     };
-    let cuda = Runtime::cuda().expect("a CUDA device");
+    let cuda = vyre_tests::cuda();
     let meant = run(&Runtime::vir0());
     for route in [RoutePolicy::Interpreter, RoutePolicy::Compiled] {
         for _ in 0..5 {
@@ -322,9 +322,7 @@ fn the_first_turn_that_faults_traps_on_the_device() {
     let g = hubs();
     let share: Vec<u32> = (0..1000).collect();
     let first = g.offsets()[97 * 5] as usize;
-    let cuda = Runtime::cuda()
-        .expect("a CUDA device")
-        .with_route(RoutePolicy::Compiled);
+    let cuda = vyre_tests::cuda().with_route(RoutePolicy::Compiled);
     for (kind, good, bad) in [(0, 1, 1000), (1, 2, 0), (2, 9, 7)] {
         for at in [0, 31, 64, 4_000, 9_699] {
             let mut weight = vec![good; g.edge_count()];

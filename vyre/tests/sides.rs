@@ -1286,7 +1286,7 @@ fn settles(runtime: &Runtime, graph: &Csr) -> Vec<&'static str> {
 #[ignore = "needs a CUDA device"]
 fn a_search_along_a_chain_goes_on_natively() {
     let chain = chain(20_000);
-    let runtime = Runtime::among(Runtime::cuda().expect("a CUDA device"), [Runtime::native()]);
+    let runtime = Runtime::among(vyre_tests::cuda(), [Runtime::native()]);
     let runtime = natively_fast(runtime);
     let backends = settles(&runtime, &chain);
     assert_eq!(backends[..1], ["cuda"]);
@@ -1298,7 +1298,7 @@ fn a_search_along_a_chain_goes_on_natively() {
 #[ignore = "needs a CUDA device"]
 fn a_wide_search_goes_on_on_the_device() {
     let wide = random_graph(1 << 19, 16 << 19);
-    let cuda = || Runtime::cuda().expect("a CUDA device");
+    let cuda = vyre_tests::cuda;
     // Opening another side takes far less.
     let fast = |runtime| {
         takes(runtime, |backend| match backend {

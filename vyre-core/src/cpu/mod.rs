@@ -6,12 +6,12 @@ mod state;
 pub mod vir0;
 
 use crate::dsl::error::RunError;
-use crate::plan::launch::Route;
 use crate::plan::session::Counters;
 use crate::plan::side::Floor;
 use crate::run::args::{Args, Lent, TopologyArgs};
 use crate::run::backend::{
-    Backend, Executor, Followed, Holder, Many, Opening, all_limited, counters_of, lent_by,
+    Backend, Executor, Followed, Holder, Many, ManyHint, ManyLimits, Opening, all_limited,
+    counters_of, lent_by,
 };
 use crate::run::outcome::{Outcome, for_queries};
 use crate::run::stop::Stop;
@@ -269,7 +269,16 @@ impl Many for Apart {
         lent_by(&self.executors)
     }
 
-    fn take_route(&mut self, _: Route, _: u64) -> Followed {
+    fn limits(&self) -> ManyLimits {
+        ManyLimits {
+            jit: false,
+            pulls: self.executors.iter().any(|e| e.limits().pulls),
+        }
+    }
+
+    fn follow(&mut self, hint: &ManyHint) -> Followed {
+        let executors = self.executors.iter_mut();
+        executors.for_each(|e| e.set_pulls(hint.pulls));
         Followed {
             workers: (self.executors.iter().map(|e| e.limits().max_workers).max()).unwrap_or(1),
             code: self.code.into(),

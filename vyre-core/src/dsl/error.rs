@@ -96,8 +96,9 @@ pub enum RunError {
         /// Field at which the sum becomes too large.
         name: String,
     },
-    /// The program does not verify. Programs from the macros do.
-    #[error("invalid VIR0 program: {0}")]
+    /// What was given does not fit together, or not with the program; or the program does not verify, or the backend has no
+    /// way to run it. Programs from the macros verify.
+    #[error("{0}")]
     Invalid(String),
     /// The graph is larger than the pass was planned for.
     #[error("the graph has {actual} {what}; the pass's limits allow {limit}")]

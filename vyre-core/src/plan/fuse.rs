@@ -42,13 +42,19 @@ pub enum FuseError {
         second: String,
     },
     /// A link that joins what does not fit.
-    #[error(
-        "`{from}` cannot be `{to}`: a link joins an output and an input of one type and length"
-    )]
+    #[error("`{from}` cannot be linked to `{to}`: {why}")]
     Link {
-        /// Output of the first.
+        /// Output of the first, behind its pass's name.
         from: String,
-        /// Input of the second.
+        /// Input of the second, behind its pass's name.
+        to: String,
+        /// What does not fit.
+        why: String,
+    },
+    /// Two links lead to one input.
+    #[error("`{to}` is linked twice: an input is one output")]
+    Twice {
+        /// Input of the second, behind its pass's name.
         to: String,
     },
     /// A table would have more than 65,536 entries.
@@ -210,7 +216,35 @@ fn same_length((first, a): (&Program, Extent), (second, b): (&Program, Extent)) 
     }
 }
 
+/// Why a buffer of the second program cannot be one of the first; `None` where it can.
+fn unfit(
+    (first, from): (&Program, BufferId),
+    (second, to): (&Program, BufferId),
+) -> Option<String> {
+    let (from, to) = (&first.buffers[from.index()], &second.buffers[to.index()]);
+    if !matches!(from.role, Role::Output | Role::InOut) {
+        return Some("a link begins at an output of the first pass".to_owned());
+    }
+    if to.role != Role::Input {
+        return Some("a link leads to an input of the second pass".to_owned());
+    }
+    if from.scalar != to.scalar {
+        let [from, to] = [from.scalar, to.scalar].map(|scalar| scalar.name());
+        return Some(format!("one holds {from}, the other {to}"));
+    }
+    if same_length((first, from.extent), (second, to.extent)) {
+        return None;
+    }
+    let [from, to] = [(first, from.extent), (second, to.extent)].map(|(p, e)| p.declared(e));
+    Some(format!(
+        "their lengths, `{from}` and `{to}`, may differ: scalars and constants are each pass's own"
+    ))
+}
+
 /// Puts the second program beside the first.
+///
+/// # Errors
+/// Their topologies differ, a link does not fit, two lead to one input, or together they are too large.
 pub fn fuse(first: &Program, second: &Program, links: &[Link]) -> Result<Fused, FuseError> {
     let same = |a: &Program, b: &Program| {
         a.topologies.len() == b.topologies.len()
@@ -247,22 +281,24 @@ pub fn fuse(first: &Program, second: &Program, links: &[Link]) -> Result<Fused, 
     let mut next = first.buffers.len() as u16;
     let mut buffers = Vec::new();
     for (i, b) in second.buffers.iter().enumerate() {
-        let link = links.iter().find(|l| l.to.index() == i);
+        let mut leads = links.iter().filter(|l| l.to.index() == i);
+        let (link, other) = (leads.next(), leads.next());
         buffers.push(match link {
             None => {
                 next += 1;
                 BufferId(next - 1)
             }
             Some(link) => {
-                let from = &first.buffers[link.from.index()];
-                let fits = from.scalar == b.scalar
-                    && same_length((first, from.extent), (second, b.extent));
-                let roles =
-                    matches!(from.role, Role::Output | Role::InOut) && b.role == Role::Input;
-                if !fits || !roles {
+                let to = || format!("{}::{}", second.name, b.field());
+                if other.is_some() {
+                    return Err(FuseError::Twice { to: to() });
+                }
+                if let Some(why) = unfit((first, link.from), (second, link.to)) {
+                    let from = first.buffers[link.from.index()].field();
                     return Err(FuseError::Link {
-                        from: from.name.clone(),
-                        to: b.name.clone(),
+                        from: format!("{}::{from}", first.name),
+                        to: to(),
+                        why,
                     });
                 }
                 link.from

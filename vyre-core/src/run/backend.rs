@@ -266,9 +266,13 @@ pub trait Many: Send {
         Ok(None)
     }
 
-    /// The route that the next queries are to take, and what will run them. Compiled code is taken once it is there.
-    /// `heat_words`: as of [`DeviceHint::heat_words`].
-    fn take_route(&mut self, _route: launch::Route, _heat_words: u64) -> Followed {
+    /// What of a hint it can follow.
+    fn limits(&self) -> ManyLimits {
+        ManyLimits::default()
+    }
+
+    /// How the next queries are to run, and what will run them.
+    fn follow(&mut self, _hint: &ManyHint) -> Followed {
         Followed::unknown(1)
     }
 
@@ -290,6 +294,26 @@ pub trait Many: Send {
     fn set_step_limit(&mut self, _steps: Option<u64>) -> bool {
         false
     }
+}
+
+/// How the next queries on several topologies are to run. Results never depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ManyHint {
+    /// Interpreter or compiled code, which is taken once it is there.
+    pub route: launch::Route,
+    /// As of [`DeviceHint::heat_words`].
+    pub heat_words: u64,
+    /// As of [`Sweeps::pulls`].
+    pub pulls: bool,
+}
+
+/// What of a [`ManyHint`] can be followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ManyLimits {
+    /// As of [`Limits::jit`].
+    pub jit: bool,
+    /// As of [`Limits::pulls`].
+    pub pulls: bool,
 }
 
 /// An executor for each topology, one query after another.
@@ -717,6 +741,9 @@ pub trait Executor: Send {
     fn follow(&mut self, _hint: &LaunchHint) -> Followed {
         Followed::unknown(self.limits().max_workers)
     }
+
+    /// Whether rounds may pull from here on, as of [`Sweeps::pulls`]; of executors that are given no other part of a hint.
+    fn set_pulls(&mut self, _pulls: bool) {}
 
     /// Waits until compiled code for the pass is there, and runs it from now on, as long as hints want it. False where
     /// nothing changes by that: it runs already, or the backend does not compile bytecode ([`Limits::jit`]).

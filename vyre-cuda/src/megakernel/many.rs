@@ -25,11 +25,10 @@ use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::cuda::Graphs;
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::plan::launch::Route;
 use vyre_core::plan::session::Counters;
 use vyre_core::run;
 use vyre_core::run::args::{Args, Lent, TopologyArgs, resolve_topologies};
-use vyre_core::run::backend::{CodeRoom, Followed};
+use vyre_core::run::backend::{CodeRoom, Followed, ManyHint, ManyLimits};
 use vyre_core::run::outcome::{Outcome, for_queries};
 use vyre_core::run::stop::Stop;
 use vyre_core::vir0::module::Program;
@@ -347,10 +346,18 @@ impl run::backend::Many for Many {
         self.launcher.pass.count_steps(steps)
     }
 
-    fn take_route(&mut self, route: Route, heat_words: u64) -> Followed {
+    fn limits(&self) -> ManyLimits {
+        // A query has a CTA, and no bitmaps.
+        ManyLimits {
+            jit: true,
+            pulls: false,
+        }
+    }
+
+    fn follow(&mut self, hint: &ManyHint) -> Followed {
         let pass = &mut self.launcher.pass;
-        pass.take_route(route, heat_words);
-        let (code, notes) = pass.explain(route);
+        pass.take_route(hint.route, hint.heat_words);
+        let (code, notes) = pass.explain(hint.route);
         Followed {
             workers: pass.slots(),
             code,

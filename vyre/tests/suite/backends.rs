@@ -848,7 +848,7 @@ backend_tests!(
 #[test]
 #[ignore = "needs a CUDA device"]
 fn the_device_says_where_its_code_comes_from() {
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     let device = runtime.cuda_device().expect("it is one");
     let said = runtime.to_string();
     let asked = std::env::var("VYRE_PTX").as_deref() == Ok("1");

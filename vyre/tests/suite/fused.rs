@@ -81,6 +81,7 @@ mod noted {
 
 backend_tests!(
     a_linked_pair_gives_what_two_sessions_give,
+    a_linked_input_takes_no_argument,
     each_pass_has_its_lists_and_its_rows
 );
 
@@ -194,14 +195,166 @@ fn links_that_do_not_fit_are_refused() {
             .unwrap_err()
             .to_string()
     };
+    let no_input = |name| {
+        format!("a link names `{name}`, which is no input of `busy` in a buffer; it has `far`")
+    };
+    assert_eq!(link("dist", "score"), no_input("score"));
+    assert_eq!(link("dist", "nothing"), no_input("nothing"));
+    // A frontier is no buffer.
     assert_eq!(
-        link("dist", "score"),
-        "invalid VIR0 program: `dist` cannot be `score`: a link joins an output and an input of one type and length"
+        link("front", "far"),
+        "a link names `front`, which is no output of `bfs` in a buffer; it has `dist`"
+    );
+    let graph = (&graph, &graph);
+    let twice = [("dist", "far"), ("dist", "far")];
+    let error = FusedSession::<bfs::Pass, busy::Pass>::new(&Runtime::vir0(), graph, &twice);
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "`busy::far` is linked twice: an input is one output"
+    );
+    let other = Csr::from_edges(6, &[(0, 1)]).unwrap();
+    let error =
+        FusedSession::<bfs::Pass, busy::Pass>::new(&Runtime::vir0(), (graph.0, &other), &[]);
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "`bfs` and `busy` are given different graphs; fused passes work on the same ones"
+    );
+}
+
+#[device]
+mod shapes {
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub(crate) struct Place {
+        pub(crate) x: u32,
+        pub(crate) far: bool,
+    }
+}
+
+/// Structs, as many as each run says.
+#[wave_graph]
+mod places {
+    use super::shapes::Place;
+
+    struct Data {
+        #[output(per = n)]
+        place: Place,
+        #[output(per = n)]
+        weight: f32,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn put(i: Index, place: &mut Place, weight: &mut f32) {
+        *place = Place {
+            x: i * 3,
+            far: i > 1,
+        };
+        *weight = i as f32;
+    }
+}
+
+#[wave_graph]
+mod looked_at {
+    use super::shapes::Place;
+
+    struct Data {
+        #[input(per = 4)]
+        at: Place,
+        #[input(per = 4)]
+        weight: u32,
+        #[output(per = 4)]
+        found: u32,
+    }
+
+    #[wave(range(4))]
+    fn look(at: &Place, weight: &u32, found: &mut u32) {
+        *found = *weight + if at.far { at.x } else { 0 };
+    }
+}
+
+#[test]
+fn a_link_that_does_not_fit_says_what_does_not() {
+    let link = |from: &str, to: &str| {
+        let links = [(from, to)];
+        FusedSession::<places::Pass, looked_at::Pass>::new(&Runtime::vir0(), ((), ()), &links)
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        link("weight", "weight"),
+        "`places::weight` cannot be linked to `looked_at::weight`: one holds f32, the other u32"
     );
     assert_eq!(
-        link("dist", "nothing"),
-        "invalid VIR0 program: `busy` has no buffer `nothing`"
+        link("weight", "at"),
+        "`places::weight` cannot be linked to `looked_at::at`: their elements have different types"
     );
+    assert_eq!(
+        link("place", "at"),
+        "`places::place` cannot be linked to `looked_at::at`: their lengths, `n` and `4`, may differ: \
+         scalars and constants are each pass's own"
+    );
+    assert_eq!(
+        link("place", "found"),
+        "a link names `found`, which is no input of `looked_at` in a buffer; it has `at`, `weight`"
+    );
+}
+
+/// Where structs begin, as long as what is linked to them.
+#[wave_graph]
+mod four_places {
+    use super::shapes::Place;
+
+    struct Data {
+        #[output(per = 4)]
+        place: Place,
+        #[output(per = 4)]
+        weight: u32,
+    }
+
+    #[wave(range(4))]
+    fn put(i: Index, place: &mut Place, weight: &mut u32) {
+        *place = Place {
+            x: i * 3,
+            far: i > 1,
+        };
+        *weight = 100 * i;
+    }
+}
+
+/// What is linked comes from the first pass. What else is given for it is refused, and the session works on.
+fn a_linked_input_takes_no_argument(runtime: &Runtime) {
+    let links = [("place", "at"), ("weight", "weight")];
+    let both = FusedSession::<four_places::Pass, looked_at::Pass>::new(runtime, ((), ()), &links);
+    let mut both = both.unwrap();
+    let nothing = looked_at::Run {
+        at: &[],
+        weight: &[],
+    };
+    for _ in 0..2 {
+        let (_, out) = both.run(four_places::Run {}, nothing).unwrap();
+        assert_eq!(out.found, [0, 100, 206, 309]);
+        let weight = [7; 4];
+        let given = looked_at::Run {
+            weight: &weight,
+            ..nothing
+        };
+        let error = both.run(four_places::Run {}, given).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`looked_at::weight` is linked to `four_places::weight`, which it gets from this run; \
+             give it nothing, as in `weight: &[]`"
+        );
+        let at = [shapes::Place { x: 1, far: true }];
+        let given = looked_at::Run { at: &at, ..nothing };
+        let error = both
+            .run(four_places::Run {}, given)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("`looked_at::at` is linked to `four_places::place`"),
+            "{error}"
+        );
+    }
 }
 
 #[test]

@@ -222,7 +222,7 @@ backend_tests!(
 #[test]
 #[ignore = "needs a CUDA device"]
 fn what_a_small_call_costs() {
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     let x = vec![1.0; 1_000];
     let mut y = vec![0.0; 1_000];
     let mut call = || {
@@ -242,7 +242,7 @@ fn what_a_small_call_costs() {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn what_a_large_call_costs() {
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     let n = 64 << 20;
     let x = vec![1.0; n];
     let mut y = vec![0.0; n];

@@ -724,7 +724,7 @@ fn hubs() -> Csr {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn skewed_and_split_frontiers_agree() {
-    let (cuda, native) = (Runtime::cuda().unwrap(), Runtime::native());
+    let (cuda, native) = (vyre_tests::cuda(), Runtime::native());
     for graph in [hubs(), grid(300, 40), grid(1, 500)] {
         let mut on_cuda = relay::Session::new(&cuda, &graph).unwrap();
         let mut on_cpu = relay::Session::new(&native, &graph).unwrap();
@@ -897,7 +897,7 @@ fn comb(nodes: u32, leaves: u32) -> Csr {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn narrow_rounds_agree() {
-    let (cuda, native) = (Runtime::cuda().unwrap(), Runtime::native());
+    let (cuda, native) = (vyre_tests::cuda(), Runtime::native());
     let graphs = [
         ("grid", grid(400, 300)),
         ("chain", grid(1, 3_000)),
@@ -985,7 +985,7 @@ fn narrow_rounds_agree() {
 fn rounds_are_run_by_one_cluster_where_it_holds_them() {
     let device = device();
     let clusters = device.capability() >= (9, 0);
-    let cuda = Runtime::cuda().unwrap();
+    let cuda = vyre_tests::cuda();
     let cluster_rounds = |session: &mut bfs::Session| {
         let out = session.run(bfs::Run { source: 0 }).unwrap();
         out.report.activity.unwrap().cluster_rounds
@@ -1010,7 +1010,7 @@ fn rounds_are_run_by_one_cluster_where_it_holds_them() {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn waves_are_timed_within_the_launch() {
-    let (cuda, native) = (Runtime::cuda().unwrap(), Runtime::native());
+    let (cuda, native) = (vyre_tests::cuda(), Runtime::native());
     let check = |report: &Report, expected: &Report, long: bool| {
         let waves = report.waves.as_ref().expect("it was asked for");
         let sweeps = |r: &Report| -> Vec<u64> {
@@ -1202,7 +1202,7 @@ pub mod loops {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn lifted_neighbour_loops_agree() {
-    let (cuda, reference) = (Runtime::cuda().unwrap(), Runtime::native());
+    let (cuda, reference) = (vyre_tests::cuda(), Runtime::native());
     for graph in [hubs(), grid(300, 40), grid(1, 500), grid(3, 1)] {
         let n = graph.node_count() as u32;
         // No sum overflows: a development build would trap natively.

@@ -185,7 +185,7 @@ fn topology<'a>(graph: &'a Csr, weight: &'a [u32]) -> reach::Topology<'a> {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn a_kernel_of_the_users_runs_between_two_runs_on_the_memory_of_the_session() {
-    let runtime = Runtime::cuda().unwrap();
+    let runtime = vyre_tests::cuda();
     let device = runtime.cuda_device().unwrap();
     let tenfold = Tenfold::load(device);
     let (graph, weight) = graph();
@@ -242,7 +242,7 @@ fn a_kernel_of_the_users_runs_between_two_runs_on_the_memory_of_the_session() {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn results_of_buffers_that_trade_places_are_where_they_are_said_to_be() {
-    let runtime = Runtime::cuda().unwrap();
+    let runtime = vyre_tests::cuda();
     let device = runtime.cuda_device().unwrap();
     results_are_where_they_are_said_to_be(&runtime, 300_000, |at| read(device, at));
 }

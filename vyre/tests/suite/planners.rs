@@ -517,7 +517,7 @@ fn short_memory_sheds_the_ctas_of_a_batch(runtime: &Runtime) {
 #[ignore = "needs a CUDA device"]
 fn a_sparse_route_keeps_a_device_pushing() {
     let graph = random_graph(100_000, 1_600_000);
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     let mut session = reached::Session::new(&runtime, &graph).expect("fits");
     let mut pulled = |text: &str| {
         session.set_thresholds(runtime.thresholds().with(text).expect("thresholds"));

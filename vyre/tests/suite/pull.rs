@@ -600,7 +600,7 @@ mod cuda {
     use super::*;
 
     fn runtime() -> Runtime {
-        let runtime = Runtime::cuda().expect("a CUDA device");
+        let runtime = vyre_tests::cuda();
         let thresholds = Thresholds {
             pull_from: 1,
             ..*runtime.thresholds()

@@ -404,7 +404,7 @@ fn a_pool_keeps_no_more_than_eight(runtime: &Runtime) {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn a_large_result_is_in_page_locked_memory() {
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     let mut session = squares::Session::new(&runtime, ()).expect("it fits");
     for n in [200_000, 8_000_000, 16_000_001] {
         let out = session.run_pinned(squares::Run { n }).expect("no trap");
@@ -427,7 +427,7 @@ backend_tests!(
 #[test]
 #[ignore = "needs a CUDA device"]
 fn what_results_cost_beside_the_launch() {
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     for megabytes in [42, 64] {
         let mut session = squares::Session::new(&runtime, ()).expect("it fits");
         let run = || squares::Run {

@@ -1203,7 +1203,7 @@ pub mod enormous {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn what_a_device_cannot_hold_is_refused_before_anything_is_launched() {
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     let (free, total) = runtime
         .cuda_device()
         .expect("it is one")
@@ -1394,7 +1394,7 @@ fn weights_traps_and_lists_of_many_topologies_are_their_own(runtime: &Runtime) {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn batches_on_a_device_keep_to_the_budget() {
-    let device = Runtime::cuda().expect("a CUDA device");
+    let device = vyre_tests::cuda();
     // 400 KB of results each: without a budget, tens of megabytes are on the device at a time.
     let graph = random_graph(100_000, 150_000);
     let held = |runtime: &Runtime| {
@@ -1494,7 +1494,7 @@ pub mod churn {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn uploads_go_on_beside_launches() {
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     let n = 8 << 20;
     let inputs: Vec<Vec<u32>> = (0..8u32)
         .map(|k| (0..n).map(|i| i ^ k << 24).collect())
@@ -1531,7 +1531,7 @@ fn uploads_go_on_beside_launches() {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn one_batch_over_many_graphs_is_one_launch() {
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     let graphs: Vec<Csr> = (0..1_000)
         .map(|k| random_graph(300 + k % 400, 1_500))
         .collect();
@@ -1567,7 +1567,7 @@ fn one_batch_over_many_graphs_is_one_launch() {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn what_ctas_cost_on_small_graphs() {
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     for (nodes, edges) in [
         (300, 900),
         (1_000, 4_000),

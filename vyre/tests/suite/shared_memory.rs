@@ -272,7 +272,7 @@ fn tangle(nodes: u32) -> Csr {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn large_frontiers_and_scratch_in_turn_give_what_they_give_apart() {
-    let device = Runtime::cuda().expect("a CUDA device");
+    let device = vyre_tests::cuda();
     apart_and_in_turn(&device, 200_000);
 }
 
@@ -318,7 +318,7 @@ const BESIDE: u64 = (228 << 10) + (16 << 10) + 64 * 256;
 #[test]
 #[ignore = "needs a CUDA device"]
 fn a_budget_counts_what_is_allocated_for_large_graphs() {
-    let device = Runtime::cuda().expect("a CUDA device");
+    let device = vyre_tests::cuda();
     counted_and_allocated(&device, (400_000, 5_000_000));
 }
 

@@ -28,7 +28,7 @@ macro_rules! device_tests {
             $(#[test]
             #[ignore = "needs a CUDA device"]
             fn $test() {
-                super::$test(&vyre::Runtime::cuda().expect("a CUDA device"));
+                super::$test(&vyre_tests::cuda());
             })*
         }
     };
@@ -400,7 +400,7 @@ fn narrow_rounds_of_several_waves_find_what_they_mean(runtime: &Runtime) {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn narrow_rounds_of_three_waves_on_a_large_grid_are_those_of_the_cpu() {
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     for graph in [grid(1000, 1000), chain(20_000)] {
         let (meant, _) = three_waves_of(&Runtime::native(), &graph, 1);
         for route in [RoutePolicy::Interpreter, RoutePolicy::Compiled] {
@@ -732,7 +732,7 @@ mod sums {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn sums_of_floats_are_the_same_bits_interpreted_and_compiled() {
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     let hubs = (0..200_000u32).map(|k| (k % 7, k.wrapping_mul(2_654_435_761) % 50_021));
     let all = (0..300_000u32).map(|k| (k * 7 % 50_021, k.wrapping_mul(40_503) % 50_021));
     let edges: Vec<(u32, u32)> = hubs.chain(all).collect();
@@ -864,7 +864,7 @@ fn child_ends_while_its_pass_is_compiled() {
         return;
     };
     let (runs, status) = told.split_once(' ').expect("two numbers");
-    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = vyre_tests::cuda();
     let graph = chain(100);
     let mut session = hot_session(&runtime, &graph);
     // The second one asks for the module.

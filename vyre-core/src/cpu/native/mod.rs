@@ -450,13 +450,7 @@ impl<P: Functions> Executor for NativeExecutor<P> {
             state.sweeps = hint.sweeps;
             state.meter.time_waves = hint.time_waves;
         }
-        if !hint.sweeps.pulls {
-            let slots = self.slots.iter_mut().map(|(_, scratch)| scratch);
-            for scratch in slots.chain([&mut self.scratch]) {
-                let pulls = scratch.pulls.iter_mut().flatten();
-                pulls.for_each(|pull| pull.get_mut().forget_bitmaps());
-            }
-        }
+        self.set_pulls(hint.sweeps.pulls);
         self.max_slots = hint.slots.max(1) as usize;
         if self.slots.len() >= self.max_slots {
             for (slot, _) in self.slots.drain(self.max_slots - 1..) {
@@ -472,6 +466,20 @@ impl<P: Functions> Executor for NativeExecutor<P> {
             code: "native".into(),
             sweeps: Some(hint.sweeps.start),
             notes,
+        }
+    }
+
+    fn set_pulls(&mut self, pulls: bool) {
+        for state in self.states() {
+            state.sweeps.pulls = pulls;
+        }
+        if pulls {
+            return;
+        }
+        let slots = self.slots.iter_mut().map(|(_, scratch)| scratch);
+        for scratch in slots.chain([&mut self.scratch]) {
+            let pulls = scratch.pulls.iter_mut().flatten();
+            pulls.for_each(|pull| pull.get_mut().forget_bitmaps());
         }
     }
 
