@@ -939,7 +939,7 @@ impl<'g> Fields<'g> {
         };
         let mutable = match b.ty {
             _ if of_values => true,
-            Type::Reference(r) if is_one(&*r.elem) => r.mutability.is_some(),
+            Type::Reference(r) if is_one(&r.elem) => r.mutability.is_some(),
             _ => {
                 let mut allowed = vec![format!("&{t}")];
                 allowed.extend(read_only.is_none().then(|| format!("&mut {t}")));
