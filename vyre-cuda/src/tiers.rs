@@ -16,6 +16,7 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, OnceLock, PoisonError, Weak};
 use std::thread;
+use std::time::Duration;
 use thiserror::Error;
 
 /// Why there is no module.
@@ -255,6 +256,13 @@ const END: fn() = leave::register;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 const END: fn() = wait::register;
 
+/// How often ours is registered again while a module is compiled: what is registered last comes first when the process
+/// ends, and the driver's compiler registers an end of its own somewhere within a compile. An end that waits waits once.
+const AGAIN: Option<Duration> = match cfg!(all(target_os = "linux", target_env = "gnu")) {
+    true => Some(Duration::from_millis(10)),
+    false => None,
+};
+
 /// A module is being compiled, as long as this lives.
 struct Busy;
 
@@ -268,7 +276,24 @@ impl Busy {
             return None;
         }
         state.0 += 1;
+        if state.0 == 1
+            && let Some(again) = AGAIN
+        {
+            // Without a thread for it, ours stays where it is.
+            let thread = thread::Builder::new().name("vyre end".to_owned());
+            let _stays = thread.spawn(move || stay_last(again));
+        }
         Some(Busy)
+    }
+}
+
+/// Registers our end again and again, until nothing is compiled any more or the process ends.
+fn stay_last(again: Duration) {
+    let mut state = lock(&PROCESS.state);
+    while state.0 > 0 && !state.1 {
+        END();
+        let told = PROCESS.told.wait_timeout(state, again);
+        state = told.unwrap_or_else(PoisonError::into_inner).0;
     }
 }
 

@@ -888,7 +888,7 @@ fn a_process_ends_as_it_means_to_while_a_pass_is_compiled() {
         let child = Command::new(std::env::current_exe().expect("it runs"))
             .args(["--exact", "--ignored"])
             .arg("tiers::child_ends_while_its_pass_is_compiled")
-            .env(ENDS, format!("{} {status}", 5 * turn))
+            .env(ENDS, format!("{} {status}", 100 * turn))
             .env("CUDA_CACHE_DISABLE", "1")
             .output()
             .expect("it runs again");
