@@ -33,6 +33,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use vyre::core::plan::gains::Gains;
 use vyre::{RoutePolicy, Runtime, Thresholds};
+use vyre_cuda::Cuda;
 use vyre_cuda::fake::Fake;
 
 /// Waits until something has happened, and no longer than a minute, which turns a hang into a failure: whether it has.
@@ -52,8 +53,12 @@ pub fn within_a_minute(mut has_happened: impl FnMut() -> bool) -> bool {
 /// The CUDA backend on a played device of its own, of which nothing was [measured](unmeasured).
 pub fn fake() -> Runtime {
     let cuda = Fake::default().open();
-    let runtime = Runtime::on(Arc::new(cuda.expect("nothing fails on it")));
-    unmeasured(runtime.with_route(RoutePolicy::Interpreter))
+    on(cuda.expect("nothing fails on it")).with_route(RoutePolicy::Interpreter)
+}
+
+/// A CUDA device as a runtime, of which nothing was [measured](unmeasured).
+pub fn on(cuda: Cuda) -> Runtime {
+    unmeasured(Runtime::on(Arc::new(cuda)))
 }
 
 /// The CUDA backend on a device, of which nothing was [measured](unmeasured).

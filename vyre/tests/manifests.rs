@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 #![deny(warnings)]
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::Duration;
 use vyre::core::plan::evidence::{bind, read};
 use vyre::core::vir0::fingerprint::Fingerprint;
@@ -110,8 +110,7 @@ fn auto(takes: impl Fn(&str) -> Duration + Send + Sync + 'static) -> Runtime {
     let turned = Mutex::new(Duration::ZERO);
     // Passes of other crates would be listed, too, so nothing is taken from those of tests.
     let cuda = Fake::default().open().expect("nothing fails on it");
-    let device = Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter);
-    let device = vyre_tests::unmeasured(device);
+    let device = vyre_tests::on(cuda).with_route(RoutePolicy::Interpreter);
     let native = Runtime::native_threads(2).expect("there are threads");
     let runtime = Runtime::among(device, [native]);
     runtime.with_clock(move |backend| {

@@ -6,7 +6,6 @@
     reason = "the passes are public only to be like a user's"
 )]
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use vyre::core::plan::gains::{BuiltIn, Gains};
@@ -127,7 +126,7 @@ fn is_on_the_page(text: &str) {
 
 fn played() -> (Runtime, Transcript) {
     let (cuda, transcript) = Transcript::of_fake(&Fake::default()).expect("nothing fails");
-    let runtime = Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter);
+    let runtime = vyre_tests::on(cuda).with_route(RoutePolicy::Interpreter);
     (ticking(runtime), transcript)
 }
 
