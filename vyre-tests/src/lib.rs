@@ -1,5 +1,5 @@
-//! What tests share: the backends that they run on ([`backend_tests!`]), graphs with what a search of them finds, passes
-//! that several of them run, an allocator that counts and refuses, and random numbers and programs.
+//! What tests share: the backends that they run on ([`backend_tests!`]), graphs with what a search of them finds,
+//! passes that several of them run, an allocator that counts and refuses, and random numbers and programs.
 //!
 //! ```
 //! use vyre::prelude::*;
@@ -69,8 +69,8 @@ pub fn cuda() -> Runtime {
     unmeasured(Runtime::cuda().expect("a CUDA device"))
 }
 
-/// The same as if no candidate for a selection had been measured: sessions do all of it, whatever figures a backend has for
-/// its device.
+/// The same as if no candidate for a selection had been measured: sessions do all of it, whatever figures a backend has
+/// for its device.
 pub fn unmeasured(runtime: Runtime) -> Runtime {
     let thresholds = Thresholds {
         gains: Gains::default(),
@@ -84,10 +84,10 @@ pub fn unmeasured(runtime: Runtime) -> Runtime {
 /// `compiled::name`, by the interpreter on a device and by compiled code, which are ignored, and fail where there is no
 /// device.
 ///
-/// Behind `; counting:` stand those for backends that count what they do and lend out their topology, which `sequential`
-/// does not; behind `; live:` those that look at a run while it goes on, which the played device does not show; behind
-/// `; cpus:` those about `native` and `vir0` alone, such as how many bytes a session takes; behind `; devices:` those about
-/// a device's memory, for `fake` and `cuda` alone.
+/// Behind `; counting:` stand those for backends that count what they do and lend out their topology, which
+/// `sequential` does not; behind `; live:` those that look at a run while it goes on, which the played device does not
+/// show; behind `; cpus:` those about `native` and `vir0` alone, such as how many bytes a session takes; behind `;
+/// devices:` those about a device's memory, for `fake` and `cuda` alone.
 #[macro_export]
 macro_rules! backend_tests {
     (@run $runtime:expr; $($test:ident)*) => {

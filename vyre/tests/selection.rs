@@ -108,8 +108,8 @@ fn of_the_page(runtime: Runtime) -> Runtime {
     runtime.with_thresholds(measured)
 }
 
-/// What SESSIONS.md shows has to be what is printed, but for where lines end, and times in milliseconds: nothing decides
-/// those here.
+/// What SESSIONS.md shows has to be what is printed, but for where lines end, and times in milliseconds: nothing
+/// decides those here.
 fn is_on_the_page(text: &str) {
     let timeless = |text: &str| {
         let mut words: Vec<&str> = text.split_whitespace().collect();
@@ -215,7 +215,8 @@ fn a_plan_is_kept_from_as_many_sessions_on_as_pay(runtime: &Runtime) {
     assert_eq!(open(), (true, 1, 1));
 }
 
-/// Sweeps that pulled, of three searches: with nothing measured, with figures that say where it pays, and again without.
+/// Sweeps that pulled, of three searches: with nothing measured, with figures that say where it pays, and again
+/// without.
 fn pulled(runtime: &Runtime) -> [u64; 4] {
     let graph = random_graph(20_000, 400_000);
     let mut session = reached::Session::new(runtime, &graph).expect("it fits");
