@@ -1,4 +1,5 @@
-//! What it takes to read back what was found: eight lists of u32 with room for a million each, of which a run fills little.
+//! What it takes to read back what was found: eight lists of u32 with room for a million each, of which a run fills
+//! little.
 
 use std::time::{Duration, Instant};
 use vyre::{Error, Readback, Runtime};

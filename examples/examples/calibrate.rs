@@ -3,9 +3,9 @@
 //! `cargo run --release -p vyre-examples --example calibrate -- --file thresholds.txt`, then
 //! `--thresholds thresholds.txt` elsewhere.
 //!
-//! Each time is the median of several runs, and what a candidate for a selection gains is measured against the same work
-//! without it, in turns. On a GPU the driver keeps what it compiled: with `CUDA_CACHE_DISABLE=1` in the environment, what
-//! compiled code costs is what the driver's compiler takes, also the second time.
+//! Each time is the median of several runs, and what a candidate for a selection gains is measured against the same
+//! work without it, in turns. On a GPU the driver keeps what it compiled: with `CUDA_CACHE_DISABLE=1` in the
+//! environment, what compiled code costs is what the driver's compiler takes, also the second time.
 
 use rayon::slice::ParallelSliceMut;
 use std::collections::BTreeMap;
@@ -105,7 +105,8 @@ const LAYERS: [u32; 7] = [512, 256, 128, 64, 32, 16, 8];
 const CANDIDATES: [u32; 4] = [2_048, 256, 32, 8];
 /// Room of lists of which a sixteenth is found, or a thousand.
 const ROOMS: [u32; 4] = [64, 4_096, 65_536, 1_048_576];
-/// Items of sweeps that are interpreted and compiled, and sweeps of such a run: next to them the result's copy is little.
+/// Items of sweeps that are interpreted and compiled, and sweeps of such a run: next to them the result's copy is
+/// little.
 const COMPILED: [u32; 4] = [256, 4_096, 65_536, 1_048_576];
 const COMPILED_SWEEPS: u32 = 256;
 
@@ -207,8 +208,8 @@ fn left_out<'d>(candidate: BuiltIn, decisions: impl Iterator<Item = &'d Decision
     considered.any(|c| c.candidate == candidate && !c.is_done)
 }
 
-/// A candidate pays from the smallest size on from which it is faster at every size; what it gains is the least of these.
-/// `from`: which threshold the size is.
+/// A candidate pays from the smallest size on from which it is faster at every size; what it gains is the least of
+/// these. `from`: which threshold the size is.
 fn figure(all: &[Compared], cost_ns: f64, from: fn(&mut Gain) -> &mut u64) -> Figure {
     if all.is_empty() {
         return Figure::Unmeasured;
@@ -230,8 +231,8 @@ fn figure(all: &[Compared], cost_ns: f64, from: fn(&mut Gain) -> &mut u64) -> Fi
     Figure::Of(gain)
 }
 
-/// What runs all that is compared: the interpreter, unless compiled code was asked for. Otherwise code would be compiled
-/// between two runs.
+/// What runs all that is compared: the interpreter, unless compiled code was asked for. Otherwise code would be
+/// compiled between two runs.
 fn settled(runtime: Runtime) -> Runtime {
     match runtime.route() {
         RoutePolicy::Auto => runtime.with_route(RoutePolicy::Interpreter),
@@ -286,7 +287,8 @@ impl Graphs {
         }
     }
 
-    /// Layers of one size. Each edge leads from a node to some node of the next layer, or back, so that rounds may pull.
+    /// Layers of one size. Each edge leads from a node to some node of the next layer, or back, so that rounds may
+    /// pull.
     fn layered(&mut self, layers: u32) -> &Csr {
         let Effort { nodes, fan, .. } = self.effort;
         self.all.entry(layers).or_insert_with(|| {

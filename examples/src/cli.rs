@@ -335,8 +335,8 @@ pub trait Example: clap::Parser {
     /// Its name, as in `cargo run -p vyre-examples --example NAME`.
     const NAME: &'static str;
 
-    /// Shared options that mean nothing to it, as they are written: `"--source"`. Given ones are refused before it runs.
-    /// What else was given, and is not asked for, is refused when it has run.
+    /// Shared options that mean nothing to it, as they are written: `"--source"`. Given ones are refused before it
+    /// runs. What else was given, and is not asked for, is refused when it has run.
     const IGNORES: &'static [&'static str] = &[];
 
     /// How long Ctrl-C waits for what is run to stop. Then the process ends without it.
@@ -376,8 +376,8 @@ struct Around {
     interrupt: Option<&'static OnceLock<Canceller>>,
 }
 
-/// What is said of Ctrl-C, and of signals that end a program, as one line, by who comes first: the run that was stopped,
-/// or the handler that waited for it. The other one waits until it is said.
+/// What is said of Ctrl-C, and of signals that end a program, as one line, by who comes first: the run that was
+/// stopped, or the handler that waited for it. The other one waits until it is said.
 const STOPPED: &str = "stopped by Ctrl-C or a signal";
 static SAID: Once = Once::new();
 
@@ -436,7 +436,8 @@ fn cache() -> Option<PathBuf> {
 }
 
 /// Runs an example with these arguments (the first is the program's name) and returns its exit code: 0, 1 after a
-/// failure or a difference, 2 for a wrong command line, 130 after Ctrl-C. A closed pipe behind `out` ends the output, not the run.
+/// failure or a difference, 2 for a wrong command line, 130 after Ctrl-C. A closed pipe behind `out` ends the output,
+/// not the run.
 pub fn run<E: Example>(
     args: impl IntoIterator<Item = OsString>,
     out: &mut dyn Write,

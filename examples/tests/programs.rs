@@ -171,7 +171,7 @@ fn this_executable_is_looked_at() {
     // A function of another file.
     let (_, out, _) = ran::<Taint>("--backend native --sources getenv --sinks programs::native");
     assert!(out.contains("\n    getenv\n    called by std::"), "{out}");
-    let args = "--backend native --source programs::native --graph";
+    let args = "--backend native --graph";
     let graph = format!("elf-cfg:{}", std::env::current_exe().unwrap().display());
     assert_eq!(ran::<Scc>(&format!("{args} {graph}")).0, 0);
 }

@@ -10,8 +10,8 @@
 //! turns at the compiler.
 //!
 //! The driver keeps what it compiled in its own cache, by text, device and driver: 1 GiB by default, or 256 MiB on
-//! embedded platforms (`CUDA_CACHE_MAXSIZE`, in bytes, at most 4 GiB), in `~/.nv/ComputeCache` (`CUDA_CACHE_PATH`), from
-//! which it drops the oldest; `CUDA_CACHE_DISABLE=1` turns it off.
+//! embedded platforms (`CUDA_CACHE_MAXSIZE`, in bytes, at most 4 GiB), in `~/.nv/ComputeCache` (`CUDA_CACHE_PATH`),
+//! from which it drops the oldest; `CUDA_CACHE_DISABLE=1` turns it off.
 
 use crate::code::{MEGAKERNEL_PTX, with_clusters};
 use crate::device::Device;
@@ -36,12 +36,12 @@ use vyre_core::vir0::module::Program;
 /// About what the megakernel's own variables take of a CTA's shared memory.
 const OWN_SHARED_BYTES: u32 = 20 * 1024;
 
-/// Lines of PTX that a module may have which is compiled beside runs. The driver takes 85 to 240 microseconds a line, and
-/// other modules wait for it, as does the end of a process that cannot leave it.
+/// Lines of PTX that a module may have which is compiled beside runs. The driver takes 85 to 240 microseconds a line,
+/// and other modules wait for it, as does the end of a process that cannot leave it.
 const MOST_LINES: usize = 20_000;
 
-/// Bytes of a module for each line of its text, at most: the megakernel's machine code has 13 to 19, with all its tables.
-/// The driver does not say what it takes.
+/// Bytes of a module for each line of its text, at most: the megakernel's machine code has 13 to 19, with all its
+/// tables. The driver does not say what it takes.
 const LINE_BYTES: u64 = 20;
 
 /// The compiled passes of a device.
@@ -200,8 +200,8 @@ pub(crate) fn changes(program: &Program, layout: &Layout, clusters: bool) -> Cha
 /// The module of a pass for a large GPU of compute capability 9.0, as PTX; no GPU is needed for it. `degree`: edges of
 /// a node on average; `shape`: of its CTAs, if it is not to be what a session takes.
 ///
-/// It is what the driver gets, with comments besides: the user's lines, each before what it became. They have the text of
-/// the line where the file can be read, from the current folder or one around it.
+/// It is what the driver gets, with comments besides: the user's lines, each before what it became. They have the text
+/// of the line where the file can be read, from the current folder or one around it.
 ///
 /// # Errors
 /// The pass takes more shared memory than there is.
@@ -233,8 +233,8 @@ pub(crate) fn for_large_gpu(
             Ok(shaped) => layout = shaped,
             Err(ImageError::Shared { needed, available }) if shape.is_some() => {
                 return Err(RunError::Backend(format!(
-                    "the pass needs {needed} bytes of shared memory for a CTA; where {wanted} is its shape, {} CTAs share a \
-                     multiprocessor, and each has {available} bytes for it: take a shape of fewer CTAs",
+                    "the pass needs {needed} bytes of shared memory for a CTA; where {wanted} is its shape, {} CTAs \
+                     share a multiprocessor, and each has {available} bytes for it: take a shape of fewer CTAs",
                     wanted.ctas()
                 )));
             }

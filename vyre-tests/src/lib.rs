@@ -1,5 +1,5 @@
-//! What tests share: the backends that they run on ([`backend_tests!`]), graphs with what a search of them finds, passes
-//! that several of them run, an allocator that counts and refuses, and random numbers and programs.
+//! What tests share: the backends that they run on ([`backend_tests!`]), graphs with what a search of them finds,
+//! passes that several of them run, an allocator that counts and refuses, and random numbers and programs.
 //!
 //! ```
 //! use vyre::prelude::*;
@@ -33,6 +33,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use vyre::core::plan::gains::Gains;
 use vyre::{RoutePolicy, Runtime, Thresholds};
+use vyre_cuda::Cuda;
 use vyre_cuda::fake::Fake;
 
 /// Waits until something has happened, and no longer than a minute, which turns a hang into a failure: whether it has.
@@ -52,8 +53,12 @@ pub fn within_a_minute(mut has_happened: impl FnMut() -> bool) -> bool {
 /// The CUDA backend on a played device of its own, of which nothing was [measured](unmeasured).
 pub fn fake() -> Runtime {
     let cuda = Fake::default().open();
-    let runtime = Runtime::on(Arc::new(cuda.expect("nothing fails on it")));
-    unmeasured(runtime.with_route(RoutePolicy::Interpreter))
+    on(cuda.expect("nothing fails on it")).with_route(RoutePolicy::Interpreter)
+}
+
+/// A CUDA device as a runtime, of which nothing was [measured](unmeasured).
+pub fn on(cuda: Cuda) -> Runtime {
+    unmeasured(Runtime::on(Arc::new(cuda)))
 }
 
 /// The CUDA backend on a device, of which nothing was [measured](unmeasured).
@@ -64,8 +69,8 @@ pub fn cuda() -> Runtime {
     unmeasured(Runtime::cuda().expect("a CUDA device"))
 }
 
-/// The same as if no candidate for a selection had been measured: sessions do all of it, whatever figures a backend has for
-/// its device.
+/// The same as if no candidate for a selection had been measured: sessions do all of it, whatever figures a backend has
+/// for its device.
 pub fn unmeasured(runtime: Runtime) -> Runtime {
     let thresholds = Thresholds {
         gains: Gains::default(),
@@ -79,10 +84,10 @@ pub fn unmeasured(runtime: Runtime) -> Runtime {
 /// `compiled::name`, by the interpreter on a device and by compiled code, which are ignored, and fail where there is no
 /// device.
 ///
-/// Behind `; counting:` stand those for backends that count what they do and lend out their topology, which `sequential`
-/// does not; behind `; live:` those that look at a run while it goes on, which the played device does not show; behind
-/// `; cpus:` those about `native` and `vir0` alone, such as how many bytes a session takes; behind `; devices:` those about
-/// a device's memory, for `fake` and `cuda` alone.
+/// Behind `; counting:` stand those for backends that count what they do and lend out their topology, which
+/// `sequential` does not; behind `; live:` those that look at a run while it goes on, which the played device does not
+/// show; behind `; cpus:` those about `native` and `vir0` alone, such as how many bytes a session takes; behind `;
+/// devices:` those about a device's memory, for `fake` and `cuda` alone.
 #[macro_export]
 macro_rules! backend_tests {
     (@run $runtime:expr; $($test:ident)*) => {

@@ -400,8 +400,8 @@ fn add_differently(a: &Program, b: &Program) -> bool {
 }
 
 impl<A: Pass, B: Pass> FusedSession<A, B> {
-    /// Uploads the topology. `links` are pairs of field names: an output of the first, an input of the second. One output
-    /// may be several inputs.
+    /// Uploads the topology. `links` are pairs of field names: an output of the first, an input of the second. One
+    /// output may be several inputs.
     ///
     /// # Errors
     /// A link names no such field, or two that do not fit together; two links lead to one input; the passes are given
@@ -508,9 +508,9 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         self.sides.set_changes(on);
     }
 
-    /// The last decisions where the session is, as of [`Session::explain`](crate::Session::explain): those of both passes
-    /// as one, or of each pass behind its name where they run one after the other; then which of these ways the last
-    /// launch went, and why.
+    /// The last decisions where the session is, as of [`Session::explain`](crate::Session::explain): those of both
+    /// passes as one, or of each pass behind its name where they run one after the other; then which of these ways the
+    /// last launch went, and why.
     pub fn explain(&self) -> impl fmt::Display + '_ {
         let (mut each, code) = match &self.here {
             Pair::Together(both) => (vec![Told(None, both)], both.decider.code()),

@@ -30,7 +30,8 @@ pub struct Considered {
 pub enum Verdict {
     /// It pays.
     Selected {
-        /// What it is expected to save in as many runs as there were, less what it costs; `None` where no time is known.
+        /// What it is expected to save in as many runs as there were, less what it costs; `None` where no time is
+        /// known.
         saves_ns: Option<i128>,
     },
     /// It was measured, and is no faster.

@@ -327,8 +327,8 @@ impl<P: Pass> Sessions<P> {
     }
 
     /// Puts a query on a topology, counted from 0, in line for the next batch. Higher priorities go first. Inputs are
-    /// copied. On a CPU the copies count as memory until the query has run, and of each query but one what is told of it
-    /// until its batch ends. If the inputs are wrong, or there is no memory for them, the query fails when it runs.
+    /// copied. On a CPU the copies count as memory until the query has run, and of each query but one what is told of
+    /// it until its batch ends. If the inputs are wrong, or there is no memory for them, the query fails when it runs.
     pub fn submit(&mut self, topology: usize, run: P::Run<'_>, priority: i32) -> QueryId {
         let of = (self.sides.runtime(), &*self.here.program);
         self.line.submit::<P>((topology, priority), run, of)
@@ -344,8 +344,8 @@ impl<P: Pass> Sessions<P> {
     ///
     /// # Errors
     /// The batch was cancelled before it began, or there is no memory for what is told of it, and its queries go on
-    /// waiting. Or the pass cannot be compiled, and the runtime's route is [`RoutePolicy::Compiled`]. What else fails is
-    /// a query, whose error is in [`Batch::results`].
+    /// waiting. Or the pass cannot be compiled, and the runtime's route is [`RoutePolicy::Compiled`]. What else fails
+    /// is a query, whose error is in [`Batch::results`].
     pub fn run_batch(&mut self) -> Result<Batch<P::Output>, Error> {
         let _under_way = self.stops.begin()?;
         let started = Instant::now();

@@ -7,7 +7,6 @@
 //!
 //! With `--ignored` behind it, the table is that of a GPU.
 
-use std::sync::Arc;
 use vyre::Error;
 use vyre::RoutePolicy;
 use vyre::core::dsl::error::RunError;
@@ -330,7 +329,7 @@ fn allocated(open: &Opens, opened: (Cuda, Transcript)) -> Result<(Program, [u64;
 }
 
 fn interpreting(cuda: Cuda) -> Runtime {
-    Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter)
+    vyre_tests::on(cuda).with_route(RoutePolicy::Interpreter)
 }
 
 fn on_a_device(open: fn() -> (Cuda, Transcript), on: &str, subject: &Subject) {
@@ -614,7 +613,7 @@ fn plans_bound_what_sessions_ask_for_with_every_graph_within_the_limits() {
     let _alone = alone();
     let mut random = Random(29);
     let (cuda, _) = Transcript::of_fake(&Fake::default()).expect("nothing fails");
-    let cuda = Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter);
+    let cuda = vyre_tests::on(cuda).with_route(RoutePolicy::Interpreter);
     let targets = [
         (Runtime::native(), Backend::Native),
         (Runtime::vir0(), Backend::Vir0),

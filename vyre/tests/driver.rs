@@ -11,7 +11,7 @@ use std::ffi::CString;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use vyre::cuda::Cuda;
 use vyre::cuda::cudarc::driver::result;
 use vyre::cuda::fake::{Failure, Fake, Held, SYMBOLS, Spec, Transcript, library};
@@ -453,7 +453,7 @@ fn runtime_on(fake: &Fake) -> Result<Runtime, Error> {
 }
 
 fn runtime_of(cuda: Cuda) -> Runtime {
-    Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter)
+    vyre_tests::on(cuda).with_route(RoutePolicy::Interpreter)
 }
 
 /// Opens a played device in one of several ways.

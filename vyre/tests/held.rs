@@ -1,7 +1,6 @@
 //! What a session and the results of its runs hold: every byte that is allocated is counted, and held against the
 //! budget. Where the system has no memory left, a run ends in an error, and the session works on.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use vyre::cuda::Cuda;
 use vyre::cuda::fake::{Fake, Transcript};
@@ -1014,7 +1013,7 @@ fn held_by_batches_with_lists(
     (cuda, transcript): (Cuda, Transcript),
 ) -> [u64; 3] {
     let graph = edgeless(nodes);
-    let runtime = Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter);
+    let runtime = vyre_tests::on(cuda).with_route(RoutePolicy::Interpreter);
     let mut results = 0;
     let (_, in_process) = peak_of(|| {
         let runtime = runtime.clone().with_memory(budget);

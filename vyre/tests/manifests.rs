@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 #![deny(warnings)]
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::Duration;
 use vyre::core::plan::evidence::{bind, read};
 use vyre::core::vir0::fingerprint::Fingerprint;
@@ -110,8 +110,9 @@ fn auto(takes: impl Fn(&str) -> Duration + Send + Sync + 'static) -> Runtime {
     let turned = Mutex::new(Duration::ZERO);
     // Passes of other crates would be listed, too, so nothing is taken from those of tests.
     let cuda = Fake::default().open().expect("nothing fails on it");
-    let device = Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter);
-    let runtime = Runtime::among(device, [Runtime::native()]);
+    let device = vyre_tests::on(cuda).with_route(RoutePolicy::Interpreter);
+    let native = Runtime::native_threads(2).expect("there are threads");
+    let runtime = Runtime::among(device, [native]);
     runtime.with_clock(move |backend| {
         let mut now = turned.lock().expect("nothing panics under it");
         *now += takes(backend);
@@ -168,6 +169,22 @@ fn a_device_is_tried_where_the_manifest_s_thresholds_are_met() {
     let tried = "manifest  test.mark: a device is tried";
     assert_eq!(said(&session).as_deref(), Some(tried));
     assert!(page.contains(tried), "SESSIONS.md does not have\n{tried}");
+    // Where lines end, and times in milliseconds, is not what this is about.
+    let timeless = |text: &str| {
+        let mut words: Vec<&str> = text.split_whitespace().collect();
+        for i in 1..words.len() {
+            if words[i].starts_with("ms") {
+                words[i - 1] = "T";
+            }
+        }
+        words.join(" ")
+    };
+    let text = session.explain().to_string();
+    let last = &text[text.rfind("launch ").expect("it ran")..];
+    assert!(
+        timeless(page).contains(&timeless(last)),
+        "SESSIONS.md does not have\n{last}"
+    );
     // From then on times decide, whatever the manifest says.
     let later = [(); 4].map(|()| run(&mut session, 1));
     assert_eq!(later[1..], ["cuda"; 3]);

@@ -6,7 +6,6 @@
     reason = "the passes are public only to be like a user's"
 )]
 
-use std::sync::Arc;
 use vyre::core::plan::compact::{self, CompactPlan, Slot, UNIT_BYTES};
 use vyre::core::vir0::sizes::Sizes;
 use vyre::cuda::fake::{Fake, Spec, Transcript};
@@ -143,7 +142,7 @@ fn downloads(calls: &str) -> Vec<u64> {
 
 fn open(with: impl FnOnce(Runtime) -> Runtime) -> Played {
     let (cuda, transcript) = Transcript::of_fake(&Fake::default()).expect("nothing fails");
-    let runtime = Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter);
+    let runtime = vyre_tests::on(cuda).with_route(RoutePolicy::Interpreter);
     let runtime = with(runtime);
     let session = finds::Session::new(&runtime, ()).expect("it fits");
     Played {
@@ -367,7 +366,7 @@ fn without_room_on_the_device_lists_have_copies_of_their_own() {
     let fake = Fake::default();
     let open_on = |fake: &Fake| {
         let cuda = fake.open().expect("nothing fails");
-        let runtime = Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter);
+        let runtime = vyre_tests::on(cuda).with_route(RoutePolicy::Interpreter);
         let session = finds::Session::new(&runtime, ()).expect("it fits");
         (runtime, session)
     };

@@ -6,7 +6,6 @@
     reason = "the passes are public only to be like a user's"
 )]
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use vyre::core::plan::gains::{BuiltIn, Gains};
@@ -109,8 +108,8 @@ fn of_the_page(runtime: Runtime) -> Runtime {
     runtime.with_thresholds(measured)
 }
 
-/// What SESSIONS.md shows has to be what is printed, but for where lines end, and times in milliseconds: nothing decides
-/// those here.
+/// What SESSIONS.md shows has to be what is printed, but for where lines end, and times in milliseconds: nothing
+/// decides those here.
 fn is_on_the_page(text: &str) {
     let timeless = |text: &str| {
         let mut words: Vec<&str> = text.split_whitespace().collect();
@@ -127,7 +126,7 @@ fn is_on_the_page(text: &str) {
 
 fn played() -> (Runtime, Transcript) {
     let (cuda, transcript) = Transcript::of_fake(&Fake::default()).expect("nothing fails");
-    let runtime = Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter);
+    let runtime = vyre_tests::on(cuda).with_route(RoutePolicy::Interpreter);
     (ticking(runtime), transcript)
 }
 
@@ -216,7 +215,8 @@ fn a_plan_is_kept_from_as_many_sessions_on_as_pay(runtime: &Runtime) {
     assert_eq!(open(), (true, 1, 1));
 }
 
-/// Sweeps that pulled, of three searches: with nothing measured, with figures that say where it pays, and again without.
+/// Sweeps that pulled, of three searches: with nothing measured, with figures that say where it pays, and again
+/// without.
 fn pulled(runtime: &Runtime) -> [u64; 4] {
     let graph = random_graph(20_000, 400_000);
     let mut session = reached::Session::new(runtime, &graph).expect("it fits");

@@ -96,8 +96,8 @@ pub enum RunError {
         /// Field at which the sum becomes too large.
         name: String,
     },
-    /// What was given does not fit together, or not with the program; or the program does not verify, or the backend has no
-    /// way to run it. Programs from the macros verify.
+    /// What was given does not fit together, or not with the program; or the program does not verify, or the backend
+    /// has no way to run it. Programs from the macros verify.
     #[error("{0}")]
     Invalid(String),
     /// The graph is larger than the pass was planned for.

@@ -1,9 +1,9 @@
 //! Two programs as one: one schedule, one launch, as few barriers as their order leaves.
 //!
-//! Both work on the same topologies. Names are scoped (`bfs::dist`), ids of the second are shifted, and an output of the
-//! first can be linked to an input of the second, which then reads it where it is. Each program keeps its own order.
-//! Where they do not conflict, groups of both share the time between two barriers; which groups pair up is chosen by
-//! dynamic programming over the two sequences, so that no pairing has fewer barriers.
+//! Both work on the same topologies. Names are scoped (`bfs::dist`), ids of the second are shifted, and an output of
+//! the first can be linked to an input of the second, which then reads it where it is. Each program keeps its own
+//! order. Where they do not conflict, groups of both share the time between two barriers; which groups pair up is
+//! chosen by dynamic programming over the two sequences, so that no pairing has fewer barriers.
 //!
 //! The result is an ordinary program for the backends that execute programs (the interpreters); the native backend
 //! calls functions of one pass and runs the two one after the other.

@@ -230,8 +230,8 @@ pub trait GiveUp: Send + Sync {
 
 /// A budget, as what is counted in it beside the memory of sessions sees it: compiled code.
 pub trait CodeRoom: Debug + Send + Sync {
-    /// Takes so many bytes until what it gives is dropped. Where there are not as many, what was [offered](CodeRoom::offer)
-    /// goes, piece by piece. `None`: that is not enough.
+    /// Takes so many bytes until what it gives is dropped. Where there are not as many, what was
+    /// [offered](CodeRoom::offer) goes, piece by piece. `None`: that is not enough.
     fn take(self: Arc<Self>, bytes: u64) -> Option<Taken>;
 
     /// Whether so many bytes are free without anything going.
@@ -247,8 +247,8 @@ pub type Taken = Box<dyn Any + Send + Sync>;
 
 /// One pass on many topologies.
 pub trait Many: Send {
-    /// Runs queries on the topologies that they name, in order, or only the first few, at least one: the caller comes back
-    /// with the rest. `room`: bytes that the budget has for their states, inputs and results.
+    /// Runs queries on the topologies that they name, in order, or only the first few, at least one: the caller comes
+    /// back with the rest. `room`: bytes that the budget has for their states, inputs and results.
     fn run_batch(
         &mut self,
         queries: &[(usize, Args<'_>)],
@@ -544,8 +544,8 @@ pub struct DeviceHint {
     pub second_inputs: bool,
     /// Of the slab for what the lists of a result hold.
     pub lists: ListSlab,
-    /// Words that runs of the pass have executed ([`Heat::words`](crate::plan::heat::Heat::words)): of passes that wait for
-    /// the compiler, the hottest comes first.
+    /// Words that runs of the pass have executed ([`Heat::words`](crate::plan::heat::Heat::words)): of passes that wait
+    /// for the compiler, the hottest comes first.
     pub heat_words: u64,
 }
 
@@ -597,7 +597,8 @@ impl Default for Sweeps {
 pub struct Followed {
     /// Workers.
     pub workers: u32,
-    /// The code that runs: the passes' functions, interpreted bytecode, or what a compiler made of it, with its figures.
+    /// The code that runs: the passes' functions, interpreted bytecode, or what a compiler made of it, with its
+    /// figures.
     pub code: Cow<'static, str>,
     /// What sweeps over frontiers start with, where routes choose that.
     pub sweeps: Option<route::Route>,
@@ -742,7 +743,8 @@ pub trait Executor: Send {
         Followed::unknown(self.limits().max_workers)
     }
 
-    /// Whether rounds may pull from here on, as of [`Sweeps::pulls`]; of executors that are given no other part of a hint.
+    /// Whether rounds may pull from here on, as of [`Sweeps::pulls`]; of executors that are given no other part of a
+    /// hint.
     fn set_pulls(&mut self, _pulls: bool) {}
 
     /// Waits until compiled code for the pass is there, and runs it from now on, as long as hints want it. False where

@@ -6,7 +6,6 @@
 )]
 
 use std::ffi::{CString, c_void};
-use std::sync::Arc;
 use vyre::core::vir0::scalar::Scalar;
 use vyre::cuda::Device;
 use vyre::cuda::cudarc::driver::{result, sys};
@@ -250,7 +249,7 @@ fn results_of_buffers_that_trade_places_are_where_they_are_said_to_be() {
 #[test]
 fn results_and_graphs_are_where_they_are_said_to_be_on_a_played_device() {
     let fake = Fake::default();
-    let runtime = Runtime::on(Arc::new(fake.open().unwrap()));
+    let runtime = vyre_tests::on(fake.open().unwrap());
     let runtime = runtime.with_route(vyre::RoutePolicy::Interpreter);
     let read = |at: DevicePtr| {
         let bytes = fake.read(at.address, 4 * at.len);

@@ -1,7 +1,6 @@
 //! Searches that the native executor and the megakernel may pull: which waves, when they do, and that nothing
 //! else changes.
 
-use std::sync::Arc;
 use vyre::cuda::fake::{Fake, Transcript};
 use vyre::prelude::*;
 use vyre::{Error, Plan, RoutePolicy};
@@ -576,7 +575,7 @@ fn a_device_is_asked_once_whether_a_graph_is_its_own_reverse() {
     ] {
         let opened = Transcript::of_fake(&Fake::default());
         let (cuda, transcript) = opened.expect("nothing fails");
-        let runtime = Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter);
+        let runtime = vyre_tests::on(cuda).with_route(RoutePolicy::Interpreter);
         let thresholds = Thresholds {
             pull_from: 1,
             ..*runtime.thresholds()

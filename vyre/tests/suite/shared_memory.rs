@@ -379,7 +379,7 @@ fn batch_on(memory_bytes: u64, budget: Option<u64>) -> (u64, u64, usize) {
         ..Spec::default()
     });
     let (cuda, transcript) = Transcript::of_fake(&fake).expect("nothing fails");
-    let mut runtime = Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter);
+    let mut runtime = vyre_tests::on(cuda).with_route(RoutePolicy::Interpreter);
     if let Some(budget) = budget {
         runtime = runtime.with_memory(budget);
     }

@@ -416,7 +416,7 @@ fn narrow_rounds_of_three_waves_on_a_large_grid_are_those_of_the_cpu() {
 #[test]
 fn a_compiler_that_fails_is_a_reason_and_no_error_of_a_run() {
     let played = Fake::default();
-    let runtime = Runtime::on(Arc::new(played.open().expect("nothing fails")));
+    let runtime = vyre_tests::on(played.open().expect("nothing fails"));
     let graph = chain(100);
     let modules = || played.held().modules;
     let before = modules();
@@ -461,7 +461,7 @@ fn used(runtime: &Runtime) -> u64 {
 /// A played device, and a runtime of it with a budget.
 fn played(budget_bytes: u64) -> (Fake, Runtime) {
     let played = Fake::default();
-    let runtime = Runtime::on(Arc::new(played.open().expect("nothing fails")));
+    let runtime = vyre_tests::on(played.open().expect("nothing fails"));
     (played, runtime.with_memory(budget_bytes))
 }
 
@@ -667,7 +667,7 @@ mod long {
 #[test]
 fn a_module_that_is_too_large_is_left_out_and_made_for_who_waits() {
     let played = Fake::default();
-    let runtime = Runtime::on(Arc::new(played.open().expect("nothing fails")));
+    let runtime = vyre_tests::on(played.open().expect("nothing fails"));
     let interpreter = played.held().modules;
     let mut thresholds = *at_once(&runtime).thresholds();
     (thresholds.launch.hot_words, thresholds.launch.jit_windows) = (1, 1);
@@ -762,7 +762,7 @@ fn sums_of_floats_are_the_same_bits_interpreted_and_compiled() {
 #[test]
 fn no_run_and_no_drop_waits_for_the_compiler() {
     let played = Fake::default();
-    let runtime = Runtime::on(Arc::new(played.open().expect("nothing fails")));
+    let runtime = vyre_tests::on(played.open().expect("nothing fails"));
     let interpreter = played.held().modules;
     let graph = chain(100);
     let (begins, began) = mpsc::channel();
@@ -801,7 +801,7 @@ fn no_run_and_no_drop_waits_for_the_compiler() {
 #[test]
 fn the_hottest_pass_that_waits_is_compiled_first() {
     let played = Fake::default();
-    let runtime = Runtime::on(Arc::new(played.open().expect("nothing fails")));
+    let runtime = vyre_tests::on(played.open().expect("nothing fails"));
     let mut thresholds = *at_once(&runtime).thresholds();
     (thresholds.launch.hot_words, thresholds.launch.jit_windows) = (1, 1);
     let runtime = runtime.with_thresholds(thresholds);
