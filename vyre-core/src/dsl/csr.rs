@@ -3,6 +3,7 @@
 
 use crate::dsl::fault;
 use crate::dsl::views::zeros;
+use crate::vir0::subject::Dimension;
 use std::ops::Range;
 use thiserror::Error;
 
@@ -526,7 +527,7 @@ macro_rules! rows {
             #[track_caller]
             pub fn at(self, $at: u32) -> u32 {
                 if $at >= self.len() {
-                    fault::out_of_bounds($at, self.len() as usize)
+                    fault::outside(Dimension::Place, $at, self.len() as usize)
                 }
                 let $it = self;
                 $item
@@ -539,10 +540,10 @@ macro_rules! rows {
             pub fn part(self, places: Range<u32>) -> Self {
                 let Range { start: $from, end: $to } = places;
                 if $to > self.len() {
-                    fault::out_of_bounds($to - 1, self.len() as usize)
+                    fault::outside(Dimension::Place, $to - 1, self.len() as usize)
                 }
                 if $from > $to {
-                    fault::out_of_bounds($from, $to as usize)
+                    fault::outside(Dimension::Place, $from, $to as usize)
                 }
                 let $it = self;
                 $part

@@ -18,7 +18,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A cell of a grid, by its number. Panics where the grid has no such cell.
+    /// A cell of a grid, by its number. Panics where the grid has no such cell, or more cells than numbers.
     ///
     /// ```
     /// use vyre_core::dsl::Cell;
@@ -27,8 +27,14 @@ impl Cell {
     /// assert_eq!((cell.at(-1, 0), cell.at(3, 0), cell.at(0, -2), cell.at(-11, 4)), (6, 5, 12, 11));
     /// ```
     pub fn new(index: u32, (width, height): (u32, u32)) -> Cell {
+        let cells = u64::from(width) * u64::from(height);
         assert!(
-            u64::from(index) < u64::from(width) * u64::from(height),
+            cells <= u32::MAX.into(),
+            "a grid of {width} * {height} cells has more than {}",
+            u32::MAX
+        );
+        assert!(
+            u64::from(index) < cells,
             "a grid of {width} * {height} cells has no cell {index}"
         );
         Cell::swept(index, (width, height))
@@ -66,5 +72,21 @@ fn around(at: u32, len: u32, by: i32) -> u32 {
             let place = (i64::from(at) + i64::from(by)).rem_euclid(len.into());
             place as u32
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cell;
+
+    /// Beyond that many cells, numbers of neighbours would begin again at 0.
+    #[test]
+    fn grids_have_as_many_cells_as_there_are_numbers() {
+        let last = Cell::new(u32::MAX - 1, (u32::MAX, 1));
+        assert_eq!((last.at(1, 0), last.at(0, 1)), (0, u32::MAX - 1));
+        for sides in [(1 << 16, 1 << 16), (u32::MAX, u32::MAX), (3, u32::MAX)] {
+            assert!(std::panic::catch_unwind(|| Cell::new(0, sides)).is_err());
+        }
+        assert!(std::panic::catch_unwind(|| Cell::new(6, (2, 3))).is_err());
     }
 }

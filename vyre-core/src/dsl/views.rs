@@ -1,16 +1,17 @@
 //! The views through which lanes see buffers, and the only `unsafe` of this crate.
 //!
 //! Zeroed memory is asked for where none may be left, which std's vectors cannot. Five reinterpretations are needed and
-//! std has no stable safe form of them: a slice as a [`Buf`] or a [`Row`] (slices that are indexed by `u32`), an exclusively
-//! borrowed slice as atomics, an owned vector as one of atomics and back, an owned vector as one of arrays, and a vector
-//! that a single thread grows through a shared reference. Rows lie in a session, and kernels take them by reference as if they were the host's own.
-//! [`Arrays`] have one length for all their slices, so that an index is checked once.
-//! Besides, there is a hint to the cache.
+//! std has no stable safe form of them: a slice as a [`Buf`] or a [`Row`] (slices that are indexed by `u32`), an
+//! exclusively borrowed slice as atomics, an owned vector as one of atomics and back, an owned vector as one of arrays,
+//! and a vector that a single thread grows through a shared reference. Rows lie in a session, and kernels take them by
+//! reference as if they were the host's own. [`Arrays`] have one length for all their slices, so that an index is
+//! checked once. Besides, there is a hint to the cache.
 
 use crate::dsl::columns::{Column, Element, Slice};
 use crate::dsl::fault;
 use crate::dsl::rows::Rows;
 use crate::vir0::scalar::{Scalar, ScalarType};
+use crate::vir0::subject::Dimension;
 use std::alloc::{Layout, alloc_zeroed};
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -203,10 +204,10 @@ impl<T> Row<T> {
     pub fn part(&self, places: Range<u32>) -> &Row<T> {
         let Range { start, end } = places;
         if end > self.len() {
-            fault::out_of_bounds(end - 1, self.0.len())
+            fault::outside(Dimension::Place, end - 1, self.0.len())
         }
         if start > end {
-            fault::out_of_bounds(start, end as usize)
+            fault::outside(Dimension::Place, start, end as usize)
         }
         Row::new(&self.0[start as usize..end as usize])
     }
@@ -219,7 +220,7 @@ impl<T: Copy> Row<T> {
     pub fn at(&self, place: u32) -> T {
         match self.0.get(place as usize) {
             Some(&value) => value,
-            None => fault::out_of_bounds(place, self.0.len()),
+            None => fault::outside(Dimension::Place, place, self.0.len()),
         }
     }
 
@@ -274,7 +275,7 @@ impl<T> Index<u32> for Row<T> {
     fn index(&self, place: u32) -> &T {
         match self.0.get(place as usize) {
             Some(value) => value,
-            None => fault::out_of_bounds(place, self.0.len()),
+            None => fault::outside(Dimension::Place, place, self.0.len()),
         }
     }
 }
@@ -286,7 +287,7 @@ impl<T> IndexMut<u32> for Row<T> {
         let len = self.0.len();
         match self.0.get_mut(place as usize) {
             Some(value) => value,
-            None => fault::out_of_bounds(place, len),
+            None => fault::outside(Dimension::Place, place, len),
         }
     }
 }

@@ -757,10 +757,23 @@ pub fn line(program: &Program, target: Target) -> String {
         .collect();
     let all = program.waves.len();
     let got = all - refused.len();
+    let mut needs: Vec<(&str, Vec<&str>)> = Vec::new();
+    for refusal in &refusals {
+        let need = refusal.why.short();
+        match needs.iter_mut().find(|(known, _)| *known == need) {
+            Some((_, names)) => names.push(&refusal.name),
+            None => needs.push((need, vec![&refusal.name])),
+        }
+    }
     let mut line = format!("{target}: {got} of {all} waves");
-    for (at, refusal) in refusals.iter().enumerate() {
+    for (at, (need, names)) in needs.iter().enumerate() {
         let sign = if at == 0 { ';' } else { ',' };
-        line += &format!("{sign} {} needs {}", refusal.name, refusal.why.short());
+        line += &match &names[..] {
+            [rest @ .., last] if !rest.is_empty() => {
+                format!("{sign} {} and {last} need {need}", rest.join(", "))
+            }
+            names => format!("{sign} {} needs {need}", names.concat()),
+        };
     }
     line
 }

@@ -377,6 +377,11 @@ pub struct ScalarParam {
 }
 
 impl ScalarParam {
+    /// Whether it is how many values rows of differing lengths have, as lengths say it: `row(text)`.
+    pub fn counts_values(&self) -> bool {
+        self.name.starts_with("row(")
+    }
+
     /// Whether it is the length of the caller's slice, and no field.
     pub fn is_length(&self) -> bool {
         self.name.ends_with(".len()")
@@ -841,7 +846,18 @@ impl Reason {
                 let until = w.fixpoint.map_or("", |x| &p.fixpoints[x.index()].condition);
                 format!("{fixpoint} ends by `{until}`, whether values still change or not")
             }
-            Why::Nested => format!("{fixpoint} swaps buffers or has a fixpoint in it"),
+            Why::Nested => {
+                let inner = p.fixpoints.iter().find(|f| f.parent == w.fixpoint);
+                let swaps = w.fixpoint.map(|x| &p.fixpoints[x.index()].swaps[..]);
+                let does = match (inner, swaps) {
+                    (None, Some(&[(a, b), ..])) => {
+                        let name = |b: BufferId| p.name_of(Resource::Buffer(b));
+                        format!("swaps {} and {}", name(a), name(b))
+                    }
+                    (inner, _) => format!("has {} in it", inner.map_or("", |f| f.name.as_str())),
+                };
+                format!("{fixpoint} {does}: that its rounds lead to one end is not known")
+            }
             Why::NotMonotone if self.resource.is_none() => {
                 format!("{wave} does or checks what is not known to be monotone")
             }

@@ -32,7 +32,10 @@ pub enum Dimension {
     Node,
     /// Rows of bits: the bit or the word; or an element of structs.
     Inside,
-    /// The same by a length that was worked out: or an element of arrays.
+    /// Rows of values, or of a graph: the place in the row.
+    Place,
+    /// By a length that was worked out: rows of bits, the bit or the word; an element of structs or arrays; a place in
+    /// a row.
     Computed,
     /// Not known.
     Any,
@@ -48,6 +51,7 @@ impl Dimension {
             Dimension::Whole
             | Dimension::Node
             | Dimension::Inside
+            | Dimension::Place
             | Dimension::Computed
             | Dimension::Any => false,
         }
@@ -154,10 +158,12 @@ fn length(
     (len, dimension): (u64, Dimension),
 ) -> Option<String> {
     let nodes = || (len == sizes.nodes).then(|| counted(len, "node"));
+    // Nothing of a graph is checked against a length that was worked out, but places in rows.
+    let in_row = matches!(dimension, Dimension::Place | Dimension::Computed);
     let extent = match resource {
         Resource::Buffer(b) => program.buffers[b.index()].extent,
         Resource::List(_) | Resource::Reduction(_) => return None,
-        Resource::Topology(_) | Resource::Frontier(_) if dimension.is_of_bits() => {
+        Resource::Topology(_) | Resource::Frontier(_) if dimension.is_of_bits() || in_row => {
             return None;
         }
         Resource::Topology(t) if op == Op::CsrTarget => {
@@ -181,7 +187,7 @@ fn length(
         };
         let word = || (len == u64::from(row_words(bits))).then(|| counted(len, "word"));
         let sizes: Vec<String> = match dimension {
-            Dimension::Whole | Dimension::Array => return None,
+            Dimension::Whole | Dimension::Array | Dimension::Place => return None,
             Dimension::Row | Dimension::Node => row().into_iter().collect(),
             Dimension::Bit => bit().into_iter().collect(),
             Dimension::Word => word().into_iter().collect(),
@@ -197,7 +203,16 @@ fn length(
     if let Resource::Buffer(b) = resource
         && program.buffers[b.index()].is_offsets()
     {
+        if dimension == Dimension::Place {
+            return None;
+        }
         return (sizes.resolve(program, extent)? == len + 1).then(|| counted(len, "row"));
+    }
+    if in_row && are_rows(program, extent) {
+        return Some(format!("a row of {}", counted(len, "value")));
+    }
+    if dimension == Dimension::Place {
+        return None;
     }
     let all = sizes.resolve(program, extent)?;
     let by_arrays = matches!(
@@ -210,6 +225,22 @@ fn length(
         Some(counted(len, "array"))
     } else {
         None
+    }
+}
+
+/// Whether a buffer of this length has an element for each value of rows of differing lengths.
+fn are_rows(program: &Program, extent: Extent) -> bool {
+    match extent {
+        Extent::Scalar(s) => program.scalars[s.index()].counts_values(),
+        Extent::Fixed(_)
+        | Extent::Constant(_)
+        | Extent::Nodes
+        | Extent::Edges(_)
+        | Extent::NodesPlusEdges
+        | Extent::NodesTimes(_)
+        | Extent::NodeBits(_)
+        | Extent::Computed(_)
+        | Extent::Bounds(..) => false,
     }
 }
 

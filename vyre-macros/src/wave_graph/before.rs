@@ -211,6 +211,7 @@ fn keep(graph: &mut Graph, s: usize, name: &Ident) {
             op,
             count: false,
             scalar,
+            output: false,
         },
     );
     add(

@@ -769,12 +769,13 @@ impl Builder<'_, '_> {
                 }
                 places.push(site);
             }
-            let function = self
-                .graph
-                .waves
-                .get(reason.wave.index())
-                .map(|w| &w.function);
-            let wave = function.map_or_else(Span::call_site, |f| f.sig.ident.span());
+            let wave = self.graph.waves.get(reason.wave.index());
+            let function = wave.map(|w| &w.function);
+            let place = match reason.why {
+                // None of its waves is to blame.
+                Why::Until | Why::Nested => wave.map(|w| self.graph.scopes[w.scope].name.span()),
+                _ => function.map(|f| f.sig.ident.span()),
+            };
             let resource = reason.resource.map(|r| self.program.field_of(r));
             let parameter = function.zip(resource).and_then(|(f, field)| {
                 let named = |name: &Ident| name.unraw() == field;
@@ -788,7 +789,10 @@ impl Builder<'_, '_> {
             });
             let token = reason.site.and_then(|site| self.tables.token(site));
             self.report.error_help(
-                token.or(parameter).unwrap_or(wave),
+                token
+                    .or(parameter)
+                    .or(place)
+                    .unwrap_or_else(Span::call_site),
                 format!(
                     "results may differ from run to run: {}",
                     reason.said(&self.program)

@@ -353,14 +353,19 @@ impl<'g> Fields<'g> {
                         this.needs_topology(&field.name, describe(&field.kind), report);
                     }
                 }
-                FieldKind::Reduction { op, count, scalar } => {
+                FieldKind::Reduction {
+                    op,
+                    count,
+                    scalar,
+                    output,
+                } => {
                     this.counts.push(*count);
                     program.reductions.push(Reduction {
                         name,
                         op: *op,
                         scalar: *scalar,
                         owner: None,
-                        output: !field.is_hidden(),
+                        output: *output,
                     });
                 }
                 FieldKind::Scalar(scalar, _) => program.scalars.push(ScalarParam {

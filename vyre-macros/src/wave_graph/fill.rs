@@ -4,7 +4,7 @@
 
 use super::check::is_array_of;
 use super::domain::DomainArgs;
-use super::graph::{Field, FieldKind, Graph, Per, Piece, Scope, Wave};
+use super::graph::{Field, FieldKind, Graph, IncludeArgs, Per, Piece, Scope, Wave};
 use super::order::common_scope;
 use crate::args::int_literal;
 use crate::kernel::types::scalar_type;
@@ -26,8 +26,8 @@ pub(crate) fn write_out(graph: &mut Graph) {
     }
 }
 
-/// Writes out the fills of what begins anew with each round, in the fixpoint whose rounds they are. Their users are
-/// all of this graph, because no such field is shared.
+/// Writes out the fills of what begins anew with each round, in the fixpoint whose rounds they are. Their users are the
+/// waves of this graph, and graphs that are included as a whole, which read it.
 pub(crate) fn write_out_rounds(graph: &mut Graph) {
     let anew = graph.fields.iter().filter(|f| f.reset.is_some());
     let names: Vec<Ident> = anew.map(|f| f.name.clone()).collect();
@@ -143,6 +143,11 @@ fn add(graph: &mut Graph, fill: Fill, scope: usize) {
             Piece::Item(_) => {}
         }
     }
+    for include in &mut graph.includes {
+        if include.scope == scope && is_given(include, name) {
+            include.after.push(wave.clone());
+        }
+    }
     let vis = graph.options.visible(Span::call_site());
     let (params, body) = (&fill.params, &fill.body);
     let function: ItemFn = parse_quote! {
@@ -179,6 +184,11 @@ fn takes(wave: &Wave, name: &Ident) -> bool {
     })
 }
 
+/// Whether a graph that is still to be included is given a field.
+fn is_given(include: &IncludeArgs, name: &Ident) -> bool {
+    include.fields.iter().any(|(_, ours)| ours == name)
+}
+
 fn swaps(scope: &Scope, name: &Ident) -> bool {
     let mut swaps = scope.fixpoint.iter().flat_map(|f| &f.swaps);
     swaps.any(|(a, b)| a == name || b == name)
@@ -188,7 +198,7 @@ fn is_swapped(graph: &Graph, name: &Ident) -> bool {
     graph.scopes.iter().any(|scope| swaps(scope, name))
 }
 
-/// The scopes of the waves that take a field, and of the fixpoints that swap it.
+/// The scopes of the waves that take a field, of the graphs that are given it, and of the fixpoints that swap it.
 fn scopes(graph: &Graph, name: &Ident) -> Vec<usize> {
     let waves = graph.waves.iter().filter(|w| takes(w, name));
     let swapping = graph
@@ -196,8 +206,10 @@ fn scopes(graph: &Graph, name: &Ident) -> Vec<usize> {
         .iter()
         .enumerate()
         .filter(|(_, s)| swaps(s, name));
+    let included = graph.includes.iter().filter(|i| is_given(i, name));
     waves
         .map(|w| w.scope)
+        .chain(included.map(|i| i.scope))
         .chain(swapping.map(|(s, _)| s))
         .collect()
 }

@@ -352,6 +352,8 @@ pub(crate) enum FieldKind {
         op: ReduceOp,
         count: bool,
         scalar: Scalar,
+        /// It is given back.
+        output: bool,
     },
     Scalar(Scalar, Given),
     /// Already reported: what uses it is not reported again.
@@ -418,6 +420,8 @@ pub(crate) struct IncludeArgs {
     pub(crate) handed_on: bool,
     /// Fields of the included graph, and the fields that they are here.
     pub(crate) fields: Vec<(Ident, Ident)>,
+    /// Results of the included graph that are none here.
+    pub(crate) private: Vec<Ident>,
     /// Scalars of the included graph, and the lengths that they are here.
     pub(crate) lengths: Vec<(Ident, Expr)>,
     /// The function that says which edges its waves sweep.

@@ -123,7 +123,7 @@ fn include(
         report.error_help(
             args.name.span(),
             format!("`{alias}` is not included for the `init` of `{field}`, which only it can read"),
-            "arrays of an included graph begin as numbers, for each node or edge or so many times: let a wave there store what else they begin as",
+            "arrays of an included graph begin as literals, and are as many as nodes, edges or a literal says: let a wave there store what else they begin as",
         );
         return HashMap::new();
     } else if !built.fields.records.is_empty() {
@@ -498,12 +498,12 @@ impl Merger<'_> {
                         );
                     }
                 }
-                FieldKind::List { output: true, .. } => self.report.error_help(
+                FieldKind::List { output: true, .. } if !self.args.private.contains(name) => self.report.error_help(
                     at,
                     format!(
                         "`{alias}` cannot be included in fixpoint `{around}`: its list `{name}` has `output`, and each round would begin it anew"
                     ),
-                    format!("include `{alias}` outside of fixpoints, or let it write a buffer"),
+                    format!("write `{name} = _` if this graph does not give it back, include `{alias}` outside of fixpoints, or let it write a buffer"),
                 ),
                 FieldKind::List { .. } => {
                     let new = other.waves.iter().find(|w| {
@@ -672,6 +672,7 @@ impl Merger<'_> {
                 s => s + first_scope,
             },
             fields,
+            private: inner.private.clone(),
             lengths,
             edges: None,
             after: match inner.after[..] {
@@ -693,6 +694,39 @@ impl Merger<'_> {
         };
         // One that says `reset = round` there begins anew more often.
         Some(self.args.scope).filter(|&s| s > 0 && filled && field.reset.is_none())
+    }
+
+    /// Reports `field = _` of what is no result.
+    fn private_results(&mut self, other: &Graph) {
+        let alias = &self.args.name;
+        for private in &self.args.private {
+            let results = other.fields.iter().filter(|f| !f.is_hidden());
+            let results = results.filter(|f| is_result(&f.kind));
+            let results: Vec<String> = results.map(|f| f.name.to_string()).collect();
+            let field = other.fields.iter().find(|f| f.name == *private);
+            let message = match field {
+                Some(field) if is_result(&field.kind) => continue,
+                Some(Field {
+                    kind: FieldKind::Broken,
+                    ..
+                }) => continue,
+                Some(field) => format!(
+                    "`{private}` of `{alias}` is {}, and no result",
+                    kind_of(&field.kind)
+                ),
+                None => format!("`{private}` is not a field of `{alias}`"),
+            };
+            let near = did_you_mean(&private.to_string(), results.iter().map(String::as_str));
+            let help = match (near, &results[..]) {
+                (Some(near), _) => format!("did you mean `{near}`?"),
+                (None, []) => format!("`{alias}` gives nothing back: leave `{private} = _` out"),
+                (None, all) => format!(
+                    "`_` stands for what `{alias}` gives back and this graph does not: {}",
+                    listed(all.iter().map(|n| format!("`{n}`")))
+                ),
+            };
+            self.report.error_help(private.span(), message, help);
+        }
     }
 
     /// Brings the fields in, and gives what each is called here; `None` after an error.
@@ -721,6 +755,7 @@ impl Merger<'_> {
             }
             names.insert(theirs.to_string(), ours.clone());
         }
+        self.private_results(other);
         for field in &other.fields {
             let name = field.name.to_string();
             names.entry(name).or_insert_with(|| self.own(&field.name));
@@ -728,11 +763,14 @@ impl Merger<'_> {
         let own: Vec<Ident> = self.graph.fields.iter().map(|f| f.name.clone()).collect();
         for field in &other.fields {
             let here = names[&field.name.to_string()].clone();
-            let kind = if !self.whole && has_structs(&field.kind) {
+            let mut kind = if !self.whole && has_structs(&field.kind) {
                 FieldKind::Broken
             } else {
                 renamed_kind(&field.kind, &names)
             };
+            if self.args.private.contains(&field.name) {
+                hide(&mut kind);
+            }
             let found = self.graph.fields.iter().find(|f| f.name == here);
             match (
                 self.args.fields.iter().find(|(t, _)| *t == field.name),
@@ -748,11 +786,17 @@ impl Merger<'_> {
                     };
                     let there = |n: &Ident| names.get(&n.to_string()).map(Ident::to_string);
                     let stands = match (found.reset, field.reset) {
-                        (None, None) => stands_for(&found.kind, &kind, (&here, &there)),
-                        (ours, _) => Err(format!(
-                            "it begins anew with each round {}, and is used in that round alone",
-                            if ours.is_some() { "here" } else { "there" }
+                        // With whose rounds it begins anew follows from what uses it, which would be one of the included
+                        // graph's fixpoints if nothing else did. Where that only reads, it is all the same.
+                        (Some(_), None) if !is_input(&kind) => Err(format!(
+                            "it begins anew with each round here, and `{}` may change it",
+                            self.args.name
                         )),
+                        (_, None) => stands_for(&found.kind, &kind, (&here, &there)),
+                        (_, Some(_)) => Err(
+                            "it begins anew with each round there, and is used in that round alone"
+                                .to_owned(),
+                        ),
                     };
                     match stands {
                         Ok(equal) => {
@@ -914,6 +958,42 @@ type Named<'a> = &'a dyn Fn(&Ident) -> Option<String>;
 
 /// What [`Same`] says of two fields.
 type Equal = (What, Scalar, [Option<Expr>; 2]);
+
+/// Whether a run gives it back.
+fn is_result(kind: &FieldKind) -> bool {
+    match kind {
+        FieldKind::Column { role, .. } => *role == Role::Output,
+        FieldKind::List { output, .. } | FieldKind::Reduction { output, .. } => *output,
+        FieldKind::Csr { .. }
+        | FieldKind::Frontier { .. }
+        | FieldKind::Scalar(..)
+        | FieldKind::Broken => false,
+    }
+}
+
+/// Makes a result one that no run gives back.
+fn hide(kind: &mut FieldKind) {
+    match kind {
+        FieldKind::Column { role, .. } if *role == Role::Output => *role = Role::Scratch,
+        FieldKind::List { output, .. } | FieldKind::Reduction { output, .. } => *output = false,
+        FieldKind::Column { .. }
+        | FieldKind::Csr { .. }
+        | FieldKind::Frontier { .. }
+        | FieldKind::Scalar(..)
+        | FieldKind::Broken => {}
+    }
+}
+
+/// Whether the host gives it for each run.
+fn is_input(kind: &FieldKind) -> bool {
+    matches!(
+        kind,
+        FieldKind::Column {
+            role: Role::Input,
+            ..
+        }
+    )
+}
 
 /// Whether a field of the including graph can stand for one of the included graph, or why not; then what rustc has to
 /// find equal. `named` reads the lengths of the one and of the other.
@@ -1205,11 +1285,16 @@ fn host(kind: &FieldKind) -> Option<Host> {
         FieldKind::List {
             item, output: true, ..
         } => Some(Host::Output((**item).clone())),
-        FieldKind::Reduction { scalar, .. } => Some(Host::Result(of(*scalar))),
+        FieldKind::Reduction {
+            scalar,
+            output: true,
+            ..
+        } => Some(Host::Result(of(*scalar))),
         FieldKind::Scalar(scalar, Given::Run) => Some(Host::Scalar(of(*scalar))),
         FieldKind::Scalar(_, Given::Session) => None,
         FieldKind::Csr { .. }
         | FieldKind::List { .. }
+        | FieldKind::Reduction { .. }
         | FieldKind::Frontier { .. }
         | FieldKind::Broken => None,
     }
@@ -1282,10 +1367,16 @@ fn renamed_kind(kind: &FieldKind, names: &HashMap<String, Ident>) -> FieldKind {
             item: item.clone(),
             output: *output,
         },
-        FieldKind::Reduction { op, count, scalar } => FieldKind::Reduction {
+        FieldKind::Reduction {
+            op,
+            count,
+            scalar,
+            output,
+        } => FieldKind::Reduction {
             op: *op,
             count: *count,
             scalar: *scalar,
+            output: *output,
         },
         FieldKind::Scalar(s, given) => FieldKind::Scalar(*s, *given),
         FieldKind::Broken => FieldKind::Broken,

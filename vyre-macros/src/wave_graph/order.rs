@@ -260,14 +260,22 @@ impl Ownership<'_> {
                     Resource::Reduction(_) => "around it",
                     _ => "in no fixpoint",
                 };
+                let is_inside = common_scope(self.graph, s, owner.index() + 1) == s;
+                // When the condition is asked, the rounds of the fixpoint inside have ended.
+                let help = match is_inside {
+                    true => format!(
+                        "`{other}` has ended when `{this}` asks: let a wave directly in `{this}`, after `{other}`, update a reduction that says whether there is more to do, such as `#[reduce(or)] more: bool`, and write `until(!more)`"
+                    ),
+                    false => {
+                        format!("ask for one that a wave directly in `{this}`, or {where_}, {does}")
+                    }
+                };
                 self.report.error_help(
                     asked.span,
                     format!(
                         "`until` of `{this}` asks for {what} `{name}`, which {again} with the rounds of `{other}`"
                     ),
-                    format!(
-                        "ask for one that a wave directly in `{this}`, or {where_}, {does}"
-                    ),
+                    help,
                 );
                 self.report.error(
                     self.place(wave, resource),

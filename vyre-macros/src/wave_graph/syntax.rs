@@ -663,7 +663,7 @@ impl Taker<'_> {
             }
         };
         let (mut fields, mut lengths, mut after) = (Vec::new(), Vec::new(), Vec::new());
-        let mut edges = None;
+        let (mut private, mut edges) = (Vec::new(), None);
         self.note(attr, scope);
         for arg in attribute_args(attr, self.report) {
             // `after = field` maps a field of that name.
@@ -678,6 +678,7 @@ impl Taker<'_> {
             let theirs = arg.name.clone();
             if let Some(value) = arg.value(&format!("{theirs} = field"), self.report) {
                 match ident_of(&value) {
+                    _ if matches!(value, Expr::Infer(_)) => private.push(theirs),
                     Some(ours) if ours != "node" => fields.push((theirs, ours.clone())),
                     _ => lengths.push((theirs, value)),
                 }
@@ -691,6 +692,7 @@ impl Taker<'_> {
             name,
             scope,
             fields,
+            private,
             lengths,
             edges,
             after,

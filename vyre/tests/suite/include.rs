@@ -376,6 +376,149 @@ fn the_plan_shows_where_a_wave_comes_from() {
     println!("{plan}");
 }
 
+/// Included below: what marked nodes reach, told in every way in which a pass gives back.
+#[wave_graph]
+pub mod flood {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(unique)]
+        front: Frontier,
+        #[input(per = node)]
+        seeds: u32,
+        #[input(per = node, bits = 40)]
+        mask: Bits,
+        #[output(per = node)]
+        reached: u32,
+        #[output(per = node)]
+        kept: u32,
+        #[list(capacity = node, output)]
+        order: List<u32>,
+        #[reduce(count)]
+        many: u64,
+    }
+
+    #[wave(nodes)]
+    fn begin(v: Node, seeds: &u32, reached: &mut u32, front: &Push) {
+        if *seeds > 0 {
+            *reached = 1;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(begin), until(front.is_empty()))]
+    mod spread {
+        #[wave(edges(graph, from = front))]
+        fn flow(e: Edge, reached: &Buf<Atomic<u32>>, front: &Push) {
+            if reached[e.dst].compare_exchange(0, 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+
+    #[wave(nodes, after(spread))]
+    fn tell(
+        v: Node,
+        reached: &u32,
+        mask: &Bits,
+        kept: &mut u32,
+        order: &Append<u32>,
+        many: &Reduce<Count>,
+    ) {
+        *kept = mask.count(v);
+        if *reached > 0 {
+            order.append(v);
+            many.inc();
+        }
+    }
+}
+
+/// A flood in each round, from doors that are shut when a round begins, of whose results this graph gives none back.
+#[wave_graph]
+pub mod rooms {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[scratch(per = node, reset = round)]
+        doors: u32,
+        #[scratch(per = node, bits = 40, init = true, reset = round)]
+        locks: Bits,
+        #[output(per = node)]
+        sizes: u32,
+        #[output(per = node)]
+        locked: u32,
+    }
+
+    #[fixpoint(until(round == 2))]
+    mod phases {
+        #[wave(nodes)]
+        fn open(v: Node, round: Round, doors: &mut u32, locks: &Bits) {
+            if v % 3 == round {
+                *doors = 1;
+            }
+            locks.unset(v, round);
+        }
+
+        #[include(graph = graph, seeds = doors, mask = locks, reached = _, order = _, many = _, after(open))]
+        use super::super::flood;
+
+        #[wave(nodes, after(flood))]
+        fn sum(
+            flood_reached: &u32,
+            flood_kept: &u32,
+            flood_many: u64,
+            sizes: &mut u32,
+            locked: &mut u32,
+        ) {
+            *sizes += *flood_reached * flood_many as u32;
+            *locked += *flood_kept;
+        }
+    }
+}
+
+/// The same once, of whose results this graph gives one back.
+#[wave_graph]
+pub mod yard {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = node)]
+        doors: u32,
+        #[input(per = node, bits = 40)]
+        locks: Bits,
+    }
+
+    #[include(graph = graph, seeds = doors, mask = locks, reached = _, kept = _, order = _)]
+    use super::flood;
+}
+
+fn results_of_included_graphs_may_be_private(runtime: &Runtime) {
+    let graph = Csr::from_edges(7, &[(0, 1), (1, 4), (2, 2), (5, 6)]).expect("edges name nodes");
+    let mut session = rooms::Session::new(runtime, &graph).expect("it fits");
+    for _ in 0..2 {
+        let out = session.run(rooms::Run {}).expect("it ends");
+        let rooms::Output {
+            sizes,
+            locked,
+            flood_kept,
+            report: _,
+        } = out;
+        // From 0, 3 and 6: 0, 1, 3, 4, 6. From 1 and 4: 1, 4. From 2 and 5: 2, 5, 6.
+        assert_eq!(sizes, [5, 7, 3, 5, 7, 3, 8]);
+        assert_eq!((locked, flood_kept), (vec![3 * 39; 7], vec![39; 7]));
+    }
+    let mut session = yard::Session::new(runtime, &graph).expect("it fits");
+    let out = session.run(yard::Run {
+        doors: &[1, 0, 0, 0, 0, 1, 0],
+        locks: &[0; 14],
+    });
+    let yard::Output {
+        flood_many,
+        report: _,
+    } = out.expect("it ends");
+    assert_eq!(flood_many, 5);
+}
+
 #[test]
 fn what_is_included_runs_alone_as_before() {
     let graph = Csr::from_edges(3, &[(0, 1)]).unwrap();
@@ -389,4 +532,5 @@ backend_tests!(
     a_graph_can_be_its_included_graphs_alone,
     included_graphs_include_others,
     included_graphs_sweep_the_edges_that_are_left,
+    results_of_included_graphs_may_be_private,
 );

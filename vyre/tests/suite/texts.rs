@@ -176,10 +176,24 @@ fn places_beyond_rows_trap(runtime: &Runtime) {
         let of = trap.subject.map(|of| (of.to_string(), of.size));
         (trap.item, trap.index, trap.len, of)
     };
-    assert_eq!(trap(2), (Some(0), 2, 2, None));
+    let row = |text: &str| Some(("`text`".to_owned(), text.to_owned()));
+    assert_eq!(trap(2), (Some(0), 2, 2, row("a row of 2 values")));
     let rows = Some(("`text`".to_owned(), "4 rows".to_owned()));
     assert_eq!(trap(8), (Some(3), 4, 4, rows.clone()));
     assert_eq!(trap(24), (Some(1), 4, 4, rows));
+
+    // A row as long as there are rows, and values in all.
+    let text = Rows::from_rows(["abcd", "", "", ""]).expect("few");
+    let topology = texts::Topology {
+        text: &text,
+        ..topology
+    };
+    session.update(topology).expect("it fits");
+    let Err(Error::Trap(trap)) = session.run(texts::Run { which: 1, at: 4 }) else {
+        panic!("a place beyond a row")
+    };
+    let of = trap.subject.map(|of| (of.to_string(), of.size));
+    assert_eq!((trap.item, of), (Some(0), row("a row of 4 values")));
 }
 
 fn rows_fit_the_session(runtime: &Runtime) {
@@ -344,6 +358,11 @@ fn lanes_own_rows(runtime: &Runtime) {
     assert_eq!(
         (trap.kind, trap.item, trap.index, trap.len),
         (TrapKind::IndexOutOfBounds, Some(4_999), 300, 300)
+    );
+    let of = trap.subject.map(|of| (of.to_string(), of.size));
+    assert_eq!(
+        of,
+        Some(("`stamp`".to_owned(), "a row of 300 values".to_owned()))
     );
 }
 

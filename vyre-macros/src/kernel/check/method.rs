@@ -286,7 +286,8 @@ impl Checker<'_> {
                     return self.wrong(span);
                 }
                 let advice = match name.as_str() {
-                    "iter" | "into_iter" | "iter_mut" => "write `for x in array` or index it",
+                    "iter" | "into_iter" => "write `for x in array` or index it",
+                    "iter_mut" => "index it: `for k in 0..array.len() { array[k] = .. }`",
                     "get" | "get_mut" | "first" | "last" => {
                         "index it, `a[i]`: every index is checked"
                     }

@@ -215,7 +215,7 @@ impl Taker<'_> {
     /// A scalar of the run, or of the session.
     fn uniform(&mut self, given: Given, ty: &Type, name: &Ident) -> Option<FieldKind> {
         let word = type_word(ty).unwrap_or_default();
-        if is_struct_word(&word) || matches!(ty, Type::Tuple(_)) {
+        if is_struct_word(&word) || matches!(ty, Type::Tuple(_) | Type::Array(_)) {
             let ty = show(ty);
             self.report.error_help(
                 name.span(),
@@ -288,7 +288,10 @@ impl Taker<'_> {
                         "a field is one of bool, u8, u32, i32, u64, i64, f32, f64, `Csr` or `Frontier`"
                     }
                 },
-                Type::Array(_) | Type::Slice(_) => {
+                Type::Array(_) => {
+                    "buffers have arrays, as many as `per` says: write `#[output(per = node)] x: [u32; 4]`"
+                }
+                Type::Slice(_) => {
                     "a field gives the type of one element: write `#[scratch(per = 16)] x: f32`"
                 }
                 Type::Reference(_) => "a field gives the type of one element, without `&`",
@@ -896,7 +899,12 @@ impl Taker<'_> {
             );
             return None;
         }
-        Some(FieldKind::Reduction { op, count, scalar })
+        Some(FieldKind::Reduction {
+            op,
+            count,
+            scalar,
+            output: true,
+        })
     }
 
     /// `node`, `edge(graph)` or a length, after `key =`.
