@@ -1,0 +1,20 @@
+//! refuse: unique list of u32 (only List<Node>)
+use vyre::prelude::*;
+
+#[wave_graph]
+pub mod p {
+    pub struct Data {
+        #[topology] graph: Csr,
+        #[list(unique)] l: List<u32>,
+        #[output(per = node)] o: u32,
+    }
+    #[fixpoint(until(round == 2))]
+    mod f {
+        #[wave(nodes)]
+        fn put(v: Node, l: &Push) { l.push(v); }
+        #[wave(items(l), after(put))]
+        fn get(v: Node, o: &mut u32) { *o += v; }
+
+    }
+}
+fn main() {}

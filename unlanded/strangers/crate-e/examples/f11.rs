@@ -1,0 +1,17 @@
+//! refuse: append on a unique list
+use vyre::prelude::*;
+
+#[wave_graph]
+pub mod p {
+    pub struct Data {
+        #[topology] graph: Csr,
+        #[list(unique)] l: List<Node>,
+        #[output(per = node)] o: u32,
+    }
+    #[fixpoint(until(round == 2))]
+    mod f {
+        #[wave(nodes)]
+        fn put(v: Node, l: &Append<Node>) { l.append(v); }
+    }
+}
+fn main() {}

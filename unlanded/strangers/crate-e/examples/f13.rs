@@ -1,0 +1,20 @@
+//! refuse: sweep and push without an order
+use vyre::prelude::*;
+
+#[wave_graph]
+pub mod p {
+    pub struct Data {
+        #[topology] graph: Csr,
+        #[list(unique, reset = round)] l: List<Node>,
+        #[output(per = node)] o: u32,
+    }
+    #[fixpoint(until(round == 2))]
+    mod f {
+        #[wave(nodes)]
+        fn put(v: Node, l: &Push) { l.push(v); }
+        #[wave(items(l))]
+        fn get(v: Node, o: &mut u32) { *o += v; }
+
+    }
+}
+fn main() {}

@@ -1,0 +1,14 @@
+//! refuse?: parameter of another type
+use vyre::prelude::*;
+
+#[wave_graph]
+pub mod p {
+    pub struct Data {
+        #[topology] graph: Csr,
+        #[output(per = node)] o: [u32; 4],
+        n: u32,
+    }
+    #[wave(nodes)]
+    fn w(o: &mut [i32; 4]) { o[0] = 1; }
+}
+fn main() {}

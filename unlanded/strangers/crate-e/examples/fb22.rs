@@ -1,0 +1,14 @@
+//! refuse?: for over &mut
+use vyre::prelude::*;
+
+#[wave_graph]
+pub mod p {
+    pub struct Data {
+        #[topology] graph: Csr,
+        #[output(per = node)] o: [u32; 4],
+        n: u32,
+    }
+    #[wave(nodes)]
+    fn w(o: &mut [u32; 4]) { for x in o { *x = 1; } }
+}
+fn main() {}

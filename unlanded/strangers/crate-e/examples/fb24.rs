@@ -1,0 +1,14 @@
+//! refuse?: reference to an element
+use vyre::prelude::*;
+
+#[wave_graph]
+pub mod p {
+    pub struct Data {
+        #[topology] graph: Csr,
+        #[output(per = node)] o: [u32; 4],
+        n: u32,
+    }
+    #[wave(nodes)]
+    fn w(o: &mut [u32; 4]) { let s = &mut o[1]; *s = 1; }
+}
+fn main() {}

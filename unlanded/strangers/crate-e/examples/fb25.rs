@@ -1,0 +1,14 @@
+//! refuse?: maybe: array pattern
+use vyre::prelude::*;
+
+#[wave_graph]
+pub mod p {
+    pub struct Data {
+        #[topology] graph: Csr,
+        #[output(per = node)] o: [u32; 4],
+        n: u32,
+    }
+    #[wave(nodes)]
+    fn w(o: &mut [u32; 4]) { let [a, b, c, d] = *o; o[0] = a + b + c + d; }
+}
+fn main() {}

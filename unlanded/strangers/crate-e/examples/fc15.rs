@@ -1,0 +1,17 @@
+//! refuse?: reset = rounds
+use vyre::prelude::*;
+
+#[wave_graph]
+pub mod p {
+    pub struct Data {
+        #[topology] graph: Csr,
+        #[list(unique, reset = rounds)] z: List<Node>,
+        #[output(per = node)] o: u32,
+    }
+    #[fixpoint(until(round == 2))]
+    mod f {
+        #[wave(nodes)]
+        fn put(v: Node, o: &mut u32) { *o += v; }
+    }
+}
+fn main() {}

@@ -1,0 +1,17 @@
+//! refuse?: rows of arrays
+use vyre::prelude::*;
+
+#[wave_graph]
+pub mod p {
+    pub struct Data {
+        #[topology] graph: Csr,
+        #[topology(per = node)] z: Rows<[u32; 2]>,
+        #[output(per = node)] o: u32,
+    }
+    #[fixpoint(until(round == 2))]
+    mod f {
+        #[wave(nodes)]
+        fn put(v: Node, o: &mut u32) { *o += v; }
+    }
+}
+fn main() {}

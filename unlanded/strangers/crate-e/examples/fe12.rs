@@ -1,0 +1,21 @@
+//! refuse: two waves sweep one list and write own elements without an order
+use vyre::prelude::*;
+
+#[wave_graph]
+pub mod p {
+    pub struct Data {
+        #[topology] graph: Csr,
+        #[list(unique, reset = round)] l: List<Node>,
+        #[output(per = node)] o: u32,
+    }
+    #[fixpoint(until(round == 2))]
+    mod f {
+        #[wave(nodes)]
+        fn put(v: Node, l: &Push) { l.push(v); }
+        #[wave(items(l), after(put))]
+        fn a(o: &mut u32) { *o += 1; }
+        #[wave(items(l), after(put))]
+        fn b(o: &mut u32) { *o += 2; }
+    }
+}
+fn main() {}
