@@ -18,7 +18,7 @@ use vyre::core::plan::gains::{BuiltIn, Figure, Gain, Gains, UNIT_BPS};
 use vyre::prelude::*;
 use vyre::{Decision, Error, FusedSession, RoutePolicy, Thresholds};
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, time};
-use vyre_examples::graph::GraphSpec;
+use vyre_examples::graph::{self, GraphSpec};
 use vyre_examples::passes::lists;
 
 /// Adds to each element: memory-bound, as sweeps are.
@@ -103,6 +103,8 @@ const LAYERS: [u32; 7] = [512, 256, 128, 64, 32, 16, 8];
 
 /// Layers of the graphs on which candidates for a selection are measured; the widest last.
 const CANDIDATES: [u32; 4] = [2_048, 256, 32, 8];
+/// R-MAT graphs whose searches pull: the largest has as many nodes as those in layers, each a quarter of the next one's.
+const HUBS: u32 = 4;
 /// Room of lists of which a sixteenth is found, or a thousand.
 const ROOMS: [u32; 4] = [64, 4_096, 65_536, 1_048_576];
 /// Items of sweeps that are interpreted and compiled, and sweeps of such a run: next to them the result's copy is
@@ -113,7 +115,7 @@ const COMPILED_SWEEPS: u32 = 256;
 /// How much is run to measure something.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Nodes of graphs in layers.
+    /// Nodes of graphs in layers, and of the largest with hubs.
     pub nodes: u32,
     /// Edges of a node to the next layer.
     pub fan: u32,
@@ -357,7 +359,7 @@ impl Calibrate {
         let graphs = graphs.candidates();
         let mut gains = Gains {
             plan: Calibrate::plan(&runtime, effort, say)?,
-            pulling: Calibrate::pulling(&runtime, (effort, &graphs), say)?,
+            pulling: Calibrate::pulling(&runtime, effort, say)?,
             ..Gains::default()
         };
         if is_device {
@@ -391,21 +393,21 @@ impl Calibrate {
         Ok(figure(&[compared], 0.0, |gain| &mut gain.min_reuse))
     }
 
-    /// Searches with bitmaps, and without.
-    fn pulling(
-        runtime: &Runtime,
-        (effort, graphs): (Effort, &[(u64, Csr)]),
-        say: Say<'_>,
-    ) -> Result<Figure, Error> {
+    /// Searches with bitmaps, and without, of graphs with hubs: in layers, whatever is pulled looks at as many edges.
+    fn pulling(runtime: &Runtime, effort: Effort, say: Say<'_>) -> Result<Figure, Error> {
         let mut all: Vec<Compared> = Vec::new();
-        for (size, graph) in graphs {
-            let mut session = search::Session::new(runtime, graph)?;
+        let most = effort.nodes.ilog2();
+        for scale in (0..HUBS).rev().map(|k| most.saturating_sub(2 * k).max(2)) {
+            let graph = graph::rmat(scale, effort.fan, 1).expect("it is not too large");
+            let mut session = search::Session::new(runtime, &graph)?;
             let mut thresholds = *runtime.thresholds();
+            let mut widest = 0;
             // The first runs find out whether the graph is its own reverse.
             for _ in 0..2 {
-                session.run(search::Run {})?;
+                let seen = session.run(search::Run {})?.report.activity;
+                widest = seen.map_or(0, |seen| seen.widest);
             }
-            let compared = Compared::in_turns(effort, *size, |with| {
+            let compared = Compared::in_turns(effort, widest, |with| {
                 thresholds.gains = gains_of(BuiltIn::Pulling, with);
                 session.set_thresholds(thresholds);
                 Ok(session.run(search::Run {})?.report.wall_ns as f64)
@@ -414,7 +416,7 @@ impl Calibrate {
                 say(BuiltIn::Pulling, "cannot be left out here".to_owned());
                 return Ok(Figure::Unmeasured);
             }
-            compared.say(say, BuiltIn::Pulling, "nodes a layer");
+            compared.say(say, BuiltIn::Pulling, "nodes in the widest round");
             all.push(compared);
         }
         Ok(figure(&all, begin_ns(&all), |gain| {
