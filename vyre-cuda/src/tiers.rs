@@ -258,7 +258,9 @@ const END: fn() = wait::register;
 
 /// How often ours is registered again while a module is compiled: what is registered last comes first when the process
 /// ends, and the driver's compiler registers an end of its own somewhere within a compile. An end that waits waits once.
-const AGAIN: Option<Duration> = match cfg!(all(target_os = "linux", target_env = "gnu")) {
+/// In tests, which have no driver, time does not decide what comes first.
+const AGAIN: Option<Duration> = match cfg!(all(target_os = "linux", target_env = "gnu", not(test)))
+{
     true => Some(Duration::from_millis(10)),
     false => None,
 };
@@ -281,17 +283,17 @@ impl Busy {
         {
             // Without a thread for it, ours stays where it is.
             let thread = thread::Builder::new().name("vyre end".to_owned());
-            let _stays = thread.spawn(move || stay_last(again));
+            let _stays = thread.spawn(move || stay_last(again, END));
         }
         Some(Busy)
     }
 }
 
 /// Registers our end again and again, until nothing is compiled any more or the process ends.
-fn stay_last(again: Duration) {
+fn stay_last(again: Duration, register: impl Fn()) {
     let mut state = lock(&PROCESS.state);
     while state.0 > 0 && !state.1 {
-        END();
+        register();
         let told = PROCESS.told.wait_timeout(state, again);
         state = told.unwrap_or_else(PoisonError::into_inner).0;
     }
@@ -520,7 +522,8 @@ mod tests {
     #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
     fn hold_input() {}
 
-    /// Ends while a module is compiled, with the status that it is told or, without one, once it has waited.
+    /// Ends while a module is compiled, with the status that it is told. Without one it ends once it has waited or, where
+    /// it registers its end again, behind whatever was registered.
     #[test]
     #[ignore = "a part of other tests"]
     fn ends_while_it_compiles() {
@@ -541,15 +544,31 @@ mod tests {
         // The second one is never begun, although somebody still has its place.
         std::mem::forget((modules.ask(1, slow), modules.ask(2, |_| unreachable!())));
         began.recv().expect("the first one begins");
-        let status = how.parse::<i32>();
-        if status.is_err() {
-            wait::register();
+        let (registers, registered) = mpsc::channel();
+        match &*how {
+            "waits" => wait::register(),
+            "again" => {
+                let register = move || {
+                    END();
+                    registers.send(()).expect("the test listens");
+                };
+                thread::spawn(move || stay_last(Duration::from_millis(1), register));
+                registered.recv().expect("it registers at once");
+            }
+            _ => {}
         }
         // SAFETY: as above.
         unsafe { atexit(later) };
+        if how == "again" {
+            // Of the two that come after all that are known by now, the second one was begun later than that.
+            let _known = registered.try_iter().count();
+            for _ in 0..2 {
+                registered.recv().expect("it goes on");
+            }
+        }
         hold_input();
         write!(std::io::stdout(), "child: Rust; ").expect("the test reads it");
-        std::process::exit(status.unwrap_or(3));
+        std::process::exit(how.parse().unwrap_or(3));
     }
 
     /// Says how the process is to end.
@@ -597,6 +616,8 @@ mod tests {
         for status in [0, 7] {
             assert_eq!(ended(&status.to_string()), (Some(status), out.to_owned()));
         }
+        // What was registered within a compile, as the driver's end is, does not come before ours.
+        assert_eq!(ended("again"), (Some(3), "Rust; ".to_owned()));
     }
 
     #[test]
