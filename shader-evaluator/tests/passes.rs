@@ -56,7 +56,7 @@ fn table() -> String {
 
 #[test]
 fn the_page_says_which_target_gets_which_pass() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/PORTABLE.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/PORTABLE.md");
     let page = std::fs::read_to_string(&path).expect("the page is there");
     let (before, rest) = page
         .split_once("<!-- passes: generated -->\n\n")
@@ -596,7 +596,7 @@ fn the_shaders_of_a_search_are_text_to_read() {
     let all = made(Options::default());
     assert_eq!(all, made(Options::default()));
     assert_ne!(all, made(Options { turns: 5 }), "the plan has the turns");
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots");
     for (path, name) in [
         ("webgpu/relax_sweep.wgsl", "bfs_relax.wgsl"),
         ("metal/relax_sweep.metal", "bfs_relax.metal"),

@@ -1,0 +1,2 @@
+//! The tests are a package of their own, which is not optimised as the evaluator is: with all passes that they take in, that took
+//! longer than they run.
