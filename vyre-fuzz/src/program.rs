@@ -32,7 +32,7 @@ fn seed<P: Pass + Functions>() -> Seed {
     Seed {
         program,
         native: |program, topology, allocation| {
-            let executor = NativeExecutor::<P>::new(program, topology, allocation)?;
+            let executor = NativeExecutor::new::<P>(program, topology, allocation)?;
             Ok(Box::new(executor.with_work_limit(WORK)))
         },
     }

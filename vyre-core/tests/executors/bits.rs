@@ -458,7 +458,7 @@ fn a_closure_over_rows_is_the_same_on_every_executor() {
             }
         }
         let shared = Allocation::Shared;
-        let native = NativeExecutor::<Closure>::new(Arc::clone(&program), &topology, shared);
+        let native = NativeExecutor::new::<Closure>(Arc::clone(&program), &topology, shared);
         let vir0 = Vir0Executor::new(Arc::clone(&program), &topology, shared);
         let executors: [Box<dyn Executor>; 2] = [
             Box::new(native.expect("fits")),
@@ -524,7 +524,7 @@ fn rows_of_a_topology_are_read() {
         scalars: vec![],
     };
     let separate = Allocation::Separate;
-    let executor = NativeExecutor::<Copying>::new(Arc::new(program), &topology, separate);
+    let executor = NativeExecutor::new::<Copying>(Arc::new(program), &topology, separate);
     let mut executor = executor.expect("fits");
     for _ in 0..2 {
         let mut out = executor.run(&Args::default()).expect("runs");

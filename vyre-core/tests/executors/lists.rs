@@ -351,7 +351,7 @@ fn run_all(scalars: [u64; 3]) -> Vec<Result<Outcome, Box<Trap>>> {
     let topology: TopologyArgs<'_> = crate::on_graph(&graph);
     let native = || {
         let executor =
-            NativeExecutor::<Pass>::new(Arc::clone(&program), &topology, Allocation::Shared);
+            NativeExecutor::new::<Pass>(Arc::clone(&program), &topology, Allocation::Shared);
         Box::new(executor.expect("fits"))
     };
     let vir0 =

@@ -142,7 +142,7 @@ fn executors(
     let program = Arc::new(bfs::program(max_rounds, capacity));
     assert_eq!(vyre_core::vir0::verify::verify(&program), Ok(()));
     let topology: TopologyArgs<'_> = bfs::Pass::topology(&graph.into());
-    let native = NativeExecutor::<bfs::Pass>::new(
+    let native = NativeExecutor::new::<bfs::Pass>(
         Arc::clone(&program),
         &topology,
         vyre_core::plan::footprint::Allocation::Separate,

@@ -243,7 +243,7 @@ fn run(graph: &Csr, threads: usize, fault: u32) -> Result<Outcome, RunError> {
         inputs: vec![(BufferId(LOADS), Slice::F32(&loads))],
     };
     let topology = crate::on_graph(graph);
-    let mut executor = NativeExecutor::<Probe>::new(
+    let mut executor = NativeExecutor::new::<Probe>(
         Arc::new(program()),
         &topology,
         vyre_core::plan::footprint::Allocation::Separate,
@@ -338,7 +338,7 @@ fn outside_lanes_a_failed_check_is_a_panic() {
 fn arguments_of_the_wrong_length_are_refused_by_name() {
     let graph = wheel(7);
     let topology = crate::on_graph(&graph);
-    let mut executor = NativeExecutor::<Probe>::new(
+    let mut executor = NativeExecutor::new::<Probe>(
         Arc::new(program()),
         &topology,
         vyre_core::plan::footprint::Allocation::Separate,

@@ -141,7 +141,7 @@ fn lanes_see_structs_and_outcomes_fields() {
     let graph = Csr::from_edges(N as usize, &[]).expect("no edges");
     let topology = crate::on_graph(&graph);
     let program = Arc::new(program());
-    let executor = NativeExecutor::<Pass>::new(program, &topology, Allocation::Separate);
+    let executor = NativeExecutor::new::<Pass>(program, &topology, Allocation::Separate);
     let mut executor = executor.expect("fits");
     let axes: Vec<i32> = (0..N as i32).collect();
     let ups: Vec<bool> = (0..N).map(|v| v.is_multiple_of(3)).collect();

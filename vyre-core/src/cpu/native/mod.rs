@@ -42,7 +42,6 @@ use looks::{Ahead, is_lent};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::cell::RefCell;
-use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -123,9 +122,15 @@ pub fn open<F: Functions>(
     topology: &TopologyArgs<'_>,
     allocation: Allocation,
 ) -> Result<Box<dyn Executor>, RunError> {
-    Ok(Box::new(NativeExecutor::<F>::new(
-        program, topology, allocation,
-    )?))
+    let executor = NativeExecutor::new::<F>(program, topology, allocation);
+    executor.map(|executor| Box::new(executor) as Box<dyn Executor>)
+}
+
+/// [`Functions`] as values: the executor is compiled once, and not for each pass.
+#[derive(Clone, Copy, Debug)]
+struct Calls {
+    wave: fn(&Sweep<'_>),
+    until: fn(&Until<'_>) -> bool,
 }
 
 /// The end of a round: what a fixpoint's condition may look at.
@@ -205,7 +210,7 @@ impl Until<'_> {
 ///
 /// Needs `panic = "unwind"`: traps unwind out of the user's functions.
 #[derive(Debug)]
-pub struct NativeExecutor<P> {
+pub struct NativeExecutor {
     state: HostState,
     scratch: Scratch,
     /// States of further queries of a batch; kept for the next batch.
@@ -216,16 +221,29 @@ pub struct NativeExecutor<P> {
     /// Counted by slots that are no more.
     dropped: Counters,
     pool: Option<Arc<ThreadPool>>,
-    pass: PhantomData<fn() -> P>,
+    calls: Calls,
 }
 
-impl<P: Functions> NativeExecutor<P> {
+impl NativeExecutor {
     /// Copies the topologies; `program` is the verified program of `P`.
-    pub fn new(
+    pub fn new<P: Functions>(
         program: Arc<Program>,
         topology: &TopologyArgs<'_>,
         allocation: Allocation,
-    ) -> Result<NativeExecutor<P>, RunError> {
+    ) -> Result<NativeExecutor, RunError> {
+        let calls = Calls {
+            wave: P::wave,
+            until: P::until,
+        };
+        NativeExecutor::of(calls, program, topology, allocation)
+    }
+
+    fn of(
+        calls: Calls,
+        program: Arc<Program>,
+        topology: &TopologyArgs<'_>,
+        allocation: Allocation,
+    ) -> Result<NativeExecutor, RunError> {
         fault::install_hook();
         let mut state = HostState::new(program, topology, allocation)?;
         state.share_rows();
@@ -237,12 +255,10 @@ impl<P: Functions> NativeExecutor<P> {
             batches: 0,
             dropped: Counters::default(),
             pool: None,
-            pass: PhantomData,
+            calls,
         })
     }
-}
 
-impl<P> NativeExecutor<P> {
     /// Threads that share its sweeps.
     fn threads(&self) -> usize {
         match &self.pool {
@@ -253,7 +269,7 @@ impl<P> NativeExecutor<P> {
 
     /// A run that takes more items, rounds and turns of loops than this ends in [`RunError::Work`].
     #[must_use]
-    pub fn with_work_limit(mut self, limit: u64) -> NativeExecutor<P> {
+    pub fn with_work_limit(mut self, limit: u64) -> NativeExecutor {
         self.state.meter.most_work = limit;
         self
     }
@@ -263,11 +279,9 @@ impl<P> NativeExecutor<P> {
         let slots = self.slots.iter_mut().map(|(state, _)| state);
         std::iter::once(&mut self.state).chain(slots)
     }
-}
 
-impl<P: Functions> NativeExecutor<P> {
     fn series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
-        let mut bodies = Native::<P>::new(&mut self.scratch, &mut []);
+        let mut bodies = Native::new(self.calls, &mut self.scratch, &mut []);
         self.state.run_series(series, &mut bodies, results)
     }
 
@@ -292,7 +306,7 @@ impl<P: Functions> NativeExecutor<P> {
         let copies = copies.transpose()?;
         let series = std::slice::from_ref(args);
         let mut results = Outcome::default();
-        let mut bodies = Native::<P>::new(&mut self.scratch, in_outs);
+        let mut bodies = Native::new(self.calls, &mut self.scratch, in_outs);
         let result = self.state.run_series(series, &mut bodies, &mut results);
         if let (true, Some(copies)) = (result.is_err(), copies) {
             for ((_, to), from) in in_outs.iter_mut().zip(&copies) {
@@ -323,7 +337,7 @@ impl<P: Functions> NativeExecutor<P> {
             }
         }
         self.batches += u64::from(!queries.is_empty());
-        let parallel_from = self.state.parallel_from;
+        let (calls, parallel_from) = (self.calls, self.state.parallel_from);
         // With a query for each thread, sweeps need no further threads.
         let each = if workers == threads && workers > 1 {
             u64::MAX
@@ -342,7 +356,7 @@ impl<P: Functions> NativeExecutor<P> {
                 let at = next.fetch_add(1, Relaxed);
                 let Some(args) = queries.get(at) else { break };
                 let mut results = Outcome::default();
-                let mut bodies = Native::<P>::new(scratch, &mut []);
+                let mut bodies = Native::new(calls, scratch, &mut []);
                 let run = state.run(args, &mut bodies, (&mut results, true));
                 let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
                 done[at] = run.map(|()| results);
@@ -368,7 +382,7 @@ impl<P: Functions> NativeExecutor<P> {
     }
 }
 
-impl<P: Functions> Executor for NativeExecutor<P> {
+impl Executor for NativeExecutor {
     fn peak_bytes(&self) -> Option<u64> {
         Some(self.state.peak_bytes())
     }
@@ -510,21 +524,25 @@ impl<P: Functions> Executor for NativeExecutor<P> {
 }
 
 /// The pass's functions over a state.
-struct Native<'b, 'a, P> {
+struct Native<'b, 'a> {
+    calls: Calls,
     scratch: &'b mut Scratch,
     in_outs: &'b mut [(BufferId, SliceMut<'a>)],
     /// Where turns are counted.
     looking: Option<Looking>,
-    pass: PhantomData<P>,
 }
 
-impl<'b, 'a, P> Native<'b, 'a, P> {
-    fn new(scratch: &'b mut Scratch, in_outs: &'b mut [(BufferId, SliceMut<'a>)]) -> Self {
+impl<'b, 'a> Native<'b, 'a> {
+    fn new(
+        calls: Calls,
+        scratch: &'b mut Scratch,
+        in_outs: &'b mut [(BufferId, SliceMut<'a>)],
+    ) -> Self {
         Native {
+            calls,
             scratch,
             in_outs,
             looking: None,
-            pass: PhantomData,
         }
     }
 
@@ -536,7 +554,7 @@ impl<'b, 'a, P> Native<'b, 'a, P> {
     }
 }
 
-impl<P: Functions> Bodies for Native<'_, '_, P> {
+impl Bodies for Native<'_, '_> {
     fn borrows(&self, input: &Buffer) -> bool {
         is_lent(input)
     }
@@ -557,7 +575,7 @@ impl<P: Functions> Bodies for Native<'_, '_, P> {
         let in_outs = self.in_outs.iter_mut();
         let in_outs = in_outs.map(|(id, s)| (*id, s.reborrow())).collect();
         let ahead = Ahead::of(state, &self.scratch.looks, args, wave);
-        P::wave(&Sweep {
+        (self.calls.wave)(&Sweep {
             state,
             scratch: self.scratch,
             ahead: ahead.as_ref(),
@@ -584,7 +602,7 @@ impl<P: Functions> Bodies for Native<'_, '_, P> {
         };
         let watch = state.meter.watch();
         let _in_lane = InLane::enter(Lanes::Alone, &watch);
-        catch_unwind(AssertUnwindSafe(|| P::until(&cx))).or_else(|payload| {
+        catch_unwind(AssertUnwindSafe(|| (self.calls.until)(&cx))).or_else(|payload| {
             if fault::is_stop(&*payload) {
                 watch.cut.store(true, Relaxed);
                 return Ok(true);
@@ -601,9 +619,10 @@ impl<P: Functions> Bodies for Native<'_, '_, P> {
     }
 
     fn parts(&mut self, job: &Job<'_>, states: &mut [HostState]) -> Vec<Done> {
+        let calls = self.calls;
         let work = |state: &mut HostState| {
             let scratch = &mut Scratch::new(&state.program);
-            let mut bodies = Native::<P>::new(scratch, &mut []);
+            let mut bodies = Native::new(calls, scratch, &mut []);
             let groups = std::iter::from_fn(|| job.next());
             let done: Vec<Done> = groups
                 .map(|group| job.run(group, state, &mut bodies))

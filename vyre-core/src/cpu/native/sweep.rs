@@ -30,7 +30,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The name under which profilers show the lanes of a wave. The macros implement it for a type called like the wave's
 /// function, because a symbol of a function in an `impl` names the type.
@@ -330,7 +330,7 @@ impl<'s> Sweep<'s> {
         C: LaneArg,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
-        self.span(1, &mut args, (name, kernel));
+        self.span_alone(1, &mut args, (name, kernel));
     }
 
     /// Sweeps the indices of the wave's range.
@@ -516,41 +516,49 @@ impl<'s> Sweep<'s> {
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
         let chunks = chunks(len);
-        let code = self.code();
         args.ready(chunks);
         if !self.shares(chunks, args) {
-            for chunk in 0..chunks {
-                let _in_lane = InLane::enter(Lanes::Alone, &code.watch);
-                let (first, end) = borders(len, chunk);
-                let local = args.begin();
-                let (_, part) = C::cut(args.whole(), first);
-                let span = (first, end - first);
-                let run = || run_span::<C, F>(&code, (part, local), span, kernel);
-                let done = name.lanes(run);
-                self.close(args, done);
-            }
-            return;
+            return self.span_alone(len, args, (name, kernel));
         }
+        let code = self.code();
         let waits = args.waits();
         self.run_shared(chunks, args, |args, group, done| {
             let span_of = |chunk| borders(len, chunk);
             let Some(parts) = parts_of(args, group.clone(), span_of) else {
                 return false;
             };
-            in_turn(waits, group.len(), done, |at| {
-                let part = parts[at]
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .take();
+            in_turn(waits, done, |at| {
+                let part = lock(&parts[at]).take();
                 let part = part.expect("each chunk runs once");
                 let _in_lane = InLane::enter(Lanes::Shared, &code.watch);
                 let (first, end) = span_of(group.start + at);
                 let local = C::open_part(&part, at);
                 let span = (first, end - first);
-                name.lanes(|| run_span::<C, F>(&code, (part, local), span, kernel))
+                lanes_of_span::<N, C, F>(&code, (part, local), span, (name, kernel))
             });
             true
         });
+    }
+
+    /// The same on this thread.
+    fn span_alone<N, C, F>(&self, len: usize, args: &mut C, (name, kernel): (N, F))
+    where
+        N: Named,
+        C: LaneArg,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
+    {
+        let code = self.code();
+        let chunks = chunks(len);
+        args.ready(chunks);
+        for chunk in 0..chunks {
+            let _in_lane = InLane::enter(Lanes::Alone, &code.watch);
+            let (first, end) = borders(len, chunk);
+            let local = args.begin();
+            let (_, part) = C::cut(args.whole(), first);
+            let span = (first, end - first);
+            let done = lanes_of_span::<N, C, F>(&code, (part, local), span, (name, kernel));
+            self.close(args, done);
+        }
     }
 
     /// Merges a chunk.
@@ -566,7 +574,7 @@ impl<'s> Sweep<'s> {
         &self,
         chunks: usize,
         args: &mut C,
-        run: impl Fn(&mut C, Range<usize>, &mut Vec<(usize, Done<C>)>) -> bool,
+        run: impl Fn(&mut C, Range<usize>, &[Mutex<Option<Done<C>>>]) -> bool,
     ) {
         let mut merged = 0;
         while merged < chunks {
@@ -574,13 +582,15 @@ impl<'s> Sweep<'s> {
             let Some(mut done) = room(group) else {
                 return self.state.starve::<Done<C>>(group);
             };
-            let ran = args.share(group) && run(args, merged..merged + group, &mut done);
+            done.resize_with(group, Mutex::default);
+            let ran = args.share(group) && run(args, merged..merged + group, &done);
             args.gather();
             if !ran {
                 return self.state.starve::<Done<C>>(group);
             }
-            for (_, chunk) in done {
-                self.close(args, chunk);
+            for chunk in done {
+                let chunk = chunk.into_inner().unwrap_or_else(PoisonError::into_inner);
+                self.close(args, chunk.expect("each chunk ran"));
             }
             merged += group;
         }
@@ -625,10 +635,8 @@ impl<'s> Sweep<'s> {
             for chunk in 0..chunks {
                 let _in_lane = InLane::enter(Lanes::Alone, &code.watch);
                 let local = args.begin();
-                let walk = || walk(chunk);
-                let view = args.view();
-                let run = || run_chunk::<C, F, W>(&code, (view, local), walk, kernel);
-                let done = name.lanes(run);
+                let lanes = (args.view(), local);
+                let done = lanes_of_chunk::<N, C, F, W>(&code, lanes, (&walk, chunk), (name, kernel));
                 self.close(args, done);
             }
             return;
@@ -640,39 +648,41 @@ impl<'s> Sweep<'s> {
         let waits = args.waits();
         self.run_shared(chunks, args, |args, group, done| {
             let view = args.view();
-            in_turn(waits, group.len(), done, |at| {
+            in_turn(waits, done, |at| {
                 let _in_lane = InLane::enter(lanes, &code.watch);
-                let walk = || walk(group.start + at);
-                let local = C::open(view, at);
-                name.lanes(|| run_chunk::<C, F, W>(&code, (view, local), walk, kernel))
+                let lanes = (view, C::open(view, at));
+                let walk = (&walk, group.start + at);
+                lanes_of_chunk::<N, C, F, W>(&code, lanes, walk, (name, kernel))
             });
             true
         });
     }
 }
 
-/// Runs `chunks` chunks on all threads; `done` gets what they leave, in order, with their numbers.
+/// Runs a chunk for each place of `done` on all threads; the place gets what it leaves.
 ///
 /// Where a chunk may have to wait for those before it, a thread takes the next one, whichever part of the range it came
 /// for: how a pool shares out work must not decide whether a sweep ends. Otherwise a thread has neighbours, and finds
 /// them in its cache in the next sweep.
-fn in_turn<D: Send>(
-    waits: bool,
-    chunks: usize,
-    done: &mut Vec<(usize, D)>,
-    run: impl Fn(usize) -> D + Sync,
-) {
+fn in_turn<D: Send>(waits: bool, done: &[Mutex<Option<D>>], run: impl Fn(usize) -> D + Sync) {
     let next = AtomicUsize::new(0);
-    let shared = (0..chunks).into_par_iter().map(|at| {
+    on_all(done.len(), &|at| {
         let at = if waits {
             next.fetch_add(1, Relaxed)
         } else {
             at
         };
-        (at, run(at))
+        *lock(&done[at]) = Some(run(at));
     });
-    shared.collect_into_vec(done);
-    done.sort_unstable_by_key(|&(at, _)| at);
+}
+
+/// Calls with each number on all threads. What shares them out is compiled once, and not for each wave.
+fn on_all(numbers: usize, run: &(dyn Fn(usize) + Sync)) {
+    (0..numbers).into_par_iter().for_each(run);
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a chunk leaves.
@@ -693,6 +703,37 @@ pub(super) fn parts_of<C: LaneArg>(
         rest = after;
     }
     Some(parts)
+}
+
+/// [`run_span`] under a wave's name: the one copy for sweeps on one thread and on all.
+fn lanes_of_span<N, C, F>(
+    code: &Code<'_>,
+    lanes: (C::Part<'_>, C::Local),
+    span: (usize, usize),
+    (name, kernel): (N, F),
+) -> Done<C>
+where
+    N: Named,
+    C: LaneArg,
+    F: for<'l> Fn(Lane, C::Item<'l>) + Copy,
+{
+    name.lanes(|| run_span::<C, F>(code, lanes, span, kernel))
+}
+
+/// [`run_chunk`] under a wave's name.
+fn lanes_of_chunk<N, C, F, W>(
+    code: &Code<'_>,
+    lanes: (C::View<'_>, C::Local),
+    (walk, chunk): (&impl Fn(usize) -> W, usize),
+    (name, kernel): (N, F),
+) -> Done<C>
+where
+    N: Named,
+    C: LaneArg,
+    F: for<'l> Fn(Lane, C::Item<'l>) + Copy,
+    W: Walk,
+{
+    name.lanes(|| run_chunk::<C, F, W>(code, lanes, || walk(chunk), kernel))
 }
 
 /// Runs the lanes of a chunk of consecutive ones as [`run_chunk`] does: `len` from `first` on.
@@ -848,10 +889,12 @@ mod tests {
             freed.recv().expect_err("nothing is sent");
         });
         busy.recv().expect("a thread comes");
-        let (begun, mut done) = (Mutex::new(Vec::new()), Vec::new());
+        let begun = Mutex::new(Vec::new());
+        let done: Vec<Mutex<Option<usize>>> = (0..64).map(|_| Mutex::default()).collect();
         pool.install(|| {
-            in_turn(true, 64, &mut done, |at| {
-                begun.lock().expect("no chunk panics").push(at);
+            in_turn(true, &done, |at| {
+                lock(&begun).push(at);
+                at
             });
         });
         drop(free);
@@ -862,6 +905,6 @@ mod tests {
                 .into_iter()
                 .eq(0..64)
         );
-        assert!(done.into_iter().map(|(at, ())| at).eq(0..64));
+        assert!(done.iter().map(|done| *lock(done)).eq((0..64).map(Some)));
     }
 }
