@@ -102,10 +102,10 @@ impl Whole {
             let both = self.fused.topology(first, second);
             let of = PlanOf {
                 links: self.links.clone(),
-                ..PlanOf::pass::<(A, B)>(PlanKind::Fused)
+                ..PlanOf::pass(TypeId::of::<(A, B)>(), PlanKind::Fused)
             };
             let program = || Ok(Program::clone(&self.program));
-            let planned = Memory::open(&of, (&both, runtime), program)?;
+            let planned = Memory::open(&of, (&both, runtime), &program)?;
             return Ok(Plan::Together(Box::new(planned)));
         }
         Ok(Plan::InTurn(Box::new([
@@ -280,8 +280,8 @@ fn in_turn<P: Pass>(
     runtime: &Runtime,
     topology: &TopologyArgs<'_>,
 ) -> Result<(Planned, Memory), Error> {
-    let of = PlanOf::pass::<P>(PlanKind::Fused);
-    Memory::open(&of, (topology, runtime), || {
+    let of = PlanOf::pass(TypeId::of::<P>(), PlanKind::Fused);
+    Memory::open(&of, (topology, runtime), &|| {
         Ok(fuse::named(&P::PARTS.program()?))
     })
 }
@@ -456,7 +456,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             second.columns.extend(slices(&rows.1));
             whole.open::<A, B>(runtime, plan, (&first, &second))
         };
-        let (sides, mut here) = Sides::open(runtime, plan, of, open)?;
+        let (sides, mut here) = Sides::open(runtime, &plan, &of, &open)?;
         let stops = Stops::new(runtime.all(), runtime.time_limit());
         here.watch(&stops);
         Ok(FusedSession {
@@ -685,7 +685,7 @@ impl<A: Pass, B: Pass> Goes for FusedSession<A, B> {
             return true;
         }
         let (whole, here) = (&self.whole, &self.here);
-        let taken = (self.sides).take(to, |there| whole.lent::<A, B>(there, here));
+        let taken = (self.sides).take(to, &|there| whole.lent::<A, B>(there, here));
         let Some(mut there) = taken else {
             return false;
         };

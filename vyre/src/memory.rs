@@ -86,10 +86,10 @@ impl Memory {
     pub(crate) fn open(
         of: &PlanOf,
         (topology, runtime): (&TopologyArgs<'_>, &Runtime),
-        program: impl Fn() -> Result<Program, Error>,
+        program: &dyn Fn() -> Result<Program, Error>,
     ) -> Result<(Planned, Memory), Error> {
         loop {
-            let opened = Memory::open_beside(of, (topology, runtime), &program);
+            let opened = Memory::open_beside(of, (topology, runtime), program);
             let again = match &opened {
                 Ok((_, memory)) => Memory::unloads(runtime, Ok(memory)),
                 Err(Error::Run(e)) => Memory::unloads(runtime, Err(e)),
@@ -126,7 +126,7 @@ impl Memory {
     fn open_beside(
         of: &PlanOf,
         (topology, runtime): (&TopologyArgs<'_>, &Runtime),
-        program: &impl Fn() -> Result<Program, Error>,
+        program: &dyn Fn() -> Result<Program, Error>,
     ) -> Result<(Planned, Memory), Error> {
         let lease = runtime.lease();
         // What is kept for later is given up first, so that it changes no plan.
@@ -147,7 +147,7 @@ impl Memory {
             })
         };
         let at = (runtime.implementation().ordinal(), pressure);
-        let (mut planned, mut kept) = runtime.plans().session(layout, at, make)?;
+        let (mut planned, mut kept) = runtime.plans().session(layout, at, &make)?;
         // Plans are kept by sizes of graphs. Parts have sizes, too; on a device a graph's shape decides, where a budget
         // asks.
         let is_other = || {

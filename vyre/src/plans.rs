@@ -96,10 +96,10 @@ pub(crate) struct PlanOf {
 
 impl PlanOf {
     /// Of a pass by itself.
-    pub(crate) fn pass<P: 'static>(kind: PlanKind) -> PlanOf {
+    pub(crate) fn pass(pass: TypeId, kind: PlanKind) -> PlanOf {
         PlanOf {
             kind,
-            passes: TypeId::of::<P>(),
+            passes: pass,
             links: Vec::new(),
         }
     }
@@ -176,7 +176,7 @@ impl Plans {
         &self,
         layout: Layout,
         (device, pressure): (u32, Pressure),
-        make: impl Fn() -> Result<Planned, Error>,
+        make: &dyn Fn() -> Result<Planned, Error>,
     ) -> Result<(Planned, Option<KeptPlan>), Error> {
         let mut hasher = DefaultHasher::new();
         layout.hash(&mut hasher);

@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::pinned::{Held, Pinned, Pool};
 use crate::query::{Line, QueryId, slices};
 use crate::runtime::Runtime;
-use crate::sides::{Goes, Parked, Sides, plan};
+use crate::sides::{Declared, Goes, Parked, Sides};
 use crate::stop::Stops;
 use crate::tier::RoutePolicy;
 use std::fmt;
@@ -70,7 +70,7 @@ impl<P: Pass> Session<P> {
 
     /// Uploads the topology, which the caller keeps.
     pub(crate) fn of(runtime: &Runtime, topology: &P::Topology<'_>) -> Result<Session<P>, Error> {
-        let (sides, opened) = Parked::begin::<P>(runtime, topology)?;
+        let (sides, opened) = Declared::begin::<P>(runtime, topology)?;
         let mut session = Session {
             executor: opened.executor,
             program: opened.program,
@@ -406,7 +406,7 @@ impl<P: Pass> Session<P> {
     fn become_of(&mut self, given: &P::Topology<'_>, had: u64) -> Result<Memory, Error> {
         let runtime = self.sides.runtime();
         let mut topology = P::topology(given);
-        let (planned, memory) = plan::<P>(runtime, &topology)?;
+        let (planned, memory) = Declared::of::<P>().plan(runtime, &topology)?;
         let same = memory.allocation == self.memory.allocation
             && planned.program.schedule == self.program.schedule;
         // On a CPU the topology before stays until this one is there, and so does all that the session has where it is

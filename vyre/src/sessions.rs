@@ -82,12 +82,12 @@ struct Plan {
 impl Plan {
     fn new<P: Pass>(runtime: &Runtime, topologies: &[TopologyArgs<'_>]) -> Result<Plan, Error> {
         let whole = Arc::new(P::PARTS.program()?);
-        let of = PlanOf::pass::<P>(PlanKind::Batch);
+        let of = PlanOf::pass(TypeId::of::<P>(), PlanKind::Batch);
         let mut memories = for_queries(topologies.len())?;
         let mut programs = for_queries(topologies.len())?;
         for topology in topologies {
             let (planned, memory) =
-                Memory::open(&of, (topology, runtime), || Ok(Program::clone(&whole)))?;
+                Memory::open(&of, (topology, runtime), &|| Ok(Program::clone(&whole)))?;
             memories.push(memory);
             programs.push(match planned.program.schedule == whole.schedule {
                 true => Arc::clone(&whole),
@@ -303,7 +303,7 @@ impl<P: Pass> Sessions<P> {
             }
             plan.open::<P>(runtime, &topologies)
         };
-        let (sides, here) = Sides::open(runtime, plan, of, open)?;
+        let (sides, here) = Sides::open(runtime, &plan, &of, &open)?;
         let mut sessions = Sessions {
             here,
             sides,
@@ -528,7 +528,7 @@ impl<P: Pass> Goes for Sessions<P> {
         let here = &*self.here.many;
         let Some(mut there) = self
             .sides
-            .take(to, |there| Resident::lent::<P>(there, here))
+            .take(to, &|there| Resident::lent::<P>(there, here))
         else {
             return false;
         };

@@ -18,6 +18,7 @@ use std::any::TypeId;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
+use vyre_core::dsl::columns::Column;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::cache::PlanKind;
 use vyre_core::plan::passes::{Candidate, Ranking, Sample, Skip, select};
@@ -26,11 +27,11 @@ use vyre_core::plan::show::{loops_text, results_text};
 use vyre_core::plan::side::{self, Offer, Policy, Why, Work};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::TopologyArgs;
-use vyre_core::run::backend::{Executor, Opening};
+use vyre_core::run::backend::{Executor, OpenNative, Opening};
 use vyre_core::run::outcome::{Readback, Report};
 use vyre_core::run::pass::Pass;
 use vyre_core::vir0::manifest::Manifest;
-use vyre_core::vir0::module::{Agreement, Program};
+use vyre_core::vir0::module::{Agreement, BufferId, Program};
 use vyre_core::vir0::results::{Unsettled, are_settled, unsettled};
 use vyre_core::vir0::sizes::Sizes;
 
@@ -189,13 +190,39 @@ impl Has for Parked {
     }
 }
 
-impl Parked {
+/// What a pass declares, as a value: what sessions do with it is compiled once, and not for each pass.
+#[derive(Clone, Copy)]
+pub(crate) struct Declared {
+    pass: TypeId,
+    program: fn() -> Result<Program, Error>,
+    native: OpenNative,
+}
+
+impl Declared {
+    pub(crate) fn of<P: Pass>() -> Declared {
+        Declared {
+            pass: TypeId::of::<P>(),
+            program: || Ok(P::PARTS.program()?),
+            native: P::NATIVE,
+        }
+    }
+
     /// Opens a pass: on the first side, unless another one is known to be better.
     pub(crate) fn begin<P: Pass>(
         runtime: &Runtime,
         given: &P::Topology<'_>,
     ) -> Result<(Sides<Parked>, Parked), Error> {
-        let plan = |runtime: &Runtime| plan::<P>(runtime, &P::topology(given));
+        let topology = || P::topology(given);
+        Declared::of::<P>().first(runtime, &topology, &|| P::topology_rows(given))
+    }
+
+    fn first<'t>(
+        self,
+        runtime: &Runtime,
+        topology: &dyn Fn() -> TopologyArgs<'t>,
+        rows: &dyn Fn() -> Result<Vec<(BufferId, Column)>, RunError>,
+    ) -> Result<(Sides<Parked>, Parked), Error> {
+        let plan = |runtime: &Runtime| self.plan(runtime, &topology());
         let of = |(planned, _): &(Planned, Memory)| {
             let program = &planned.program;
             let nodes = planned.sizes.nodes;
@@ -205,24 +232,35 @@ impl Parked {
         };
         let open = |runtime: &Runtime, planned| {
             // The plan has room for them.
-            let rows = P::topology_rows(given)?;
-            let mut topology = P::topology(given);
+            let rows = rows()?;
+            let mut topology = topology();
             topology.columns.extend(slices(&rows));
-            Parked::planned::<P>(runtime, &topology, planned)
+            self.open(runtime, &topology, planned)
         };
-        Sides::open(runtime, plan, of, open)
+        Sides::open(runtime, &plan, &of, &open)
     }
 
     /// Opens a pass with the topology that an executor of it lends, where the budget has as much left afterwards.
-    pub(crate) fn lent<P: Pass>(runtime: &Runtime, from: &dyn Executor) -> Result<Parked, Error> {
+    pub(crate) fn lent(self, runtime: &Runtime, from: &dyn Executor) -> Result<Parked, Error> {
         let lent = lent(from.lend_topology()?)?;
         let topology = lent.args();
-        let planned = plan::<P>(runtime, &topology)?;
+        let planned = self.plan(runtime, &topology)?;
         leave_as_much([&planned.1])?;
-        Parked::planned::<P>(runtime, &topology, planned)
+        self.open(runtime, &topology, planned)
     }
 
-    fn planned<P: Pass>(
+    /// The plan of a session, and the memory that it takes.
+    pub(crate) fn plan(
+        self,
+        runtime: &Runtime,
+        topology: &TopologyArgs<'_>,
+    ) -> Result<(Planned, Memory), Error> {
+        let of = PlanOf::pass(self.pass, PlanKind::Session);
+        Memory::open(&of, (topology, runtime), &self.program)
+    }
+
+    fn open(
+        self,
         runtime: &Runtime,
         topology: &TopologyArgs<'_>,
         (planned, memory): (Planned, Memory),
@@ -233,22 +271,13 @@ impl Parked {
                 program: Arc::clone(&program),
                 topology,
                 allocation: memory.allocation,
-                native: Some(P::NATIVE),
+                native: Some(self.native),
             })?,
             program,
             memory,
-            decider: Decider::new(runtime, TypeId::of::<P>(), planned.start),
+            decider: Decider::new(runtime, self.pass, planned.start),
         })
     }
-}
-
-/// The plan of a session, and the memory that it takes.
-pub(crate) fn plan<P: Pass>(
-    runtime: &Runtime,
-    topology: &TopologyArgs<'_>,
-) -> Result<(Planned, Memory), Error> {
-    let of = PlanOf::pass::<P>(PlanKind::Session);
-    Memory::open(&of, (topology, runtime), || Ok(P::PARTS.program()?))
 }
 
 struct One<K> {
@@ -351,9 +380,9 @@ impl<K: Has> Sides<K> {
     /// is of.
     pub(crate) fn open<T>(
         runtime: &Runtime,
-        plan: impl Fn(&Runtime) -> Result<T, Error>,
-        of: impl FnOnce(&T) -> Of,
-        open: impl Fn(&Runtime, T) -> Result<K, Error>,
+        plan: &dyn Fn(&Runtime) -> Result<T, Error>,
+        of: &dyn Fn(&T) -> Of,
+        open: &dyn Fn(&Runtime, T) -> Result<K, Error>,
     ) -> Result<(Sides<K>, K), Error> {
         let all = runtime.sides().into_iter().map(|runtime| One {
             runtime,
@@ -621,7 +650,7 @@ impl<K: Has> Sides<K> {
     pub(crate) fn take(
         &mut self,
         to: usize,
-        open: impl FnOnce(&Runtime) -> Result<K, Error>,
+        open: &dyn Fn(&Runtime) -> Result<K, Error>,
     ) -> Option<K> {
         let one = &mut self.all[to];
         let parked = one.parked.take().map(|parked| *parked);

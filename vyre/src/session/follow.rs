@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::costs::Did;
-use crate::sides::{Goes, Parked, Side, Sides, longest, open_ns};
+use crate::sides::{Declared, Goes, Parked, Side, Sides, longest, open_ns};
 use std::sync::Arc;
 use vyre_core::run::outcome::{Outcome, Report};
 use vyre_core::run::pass::Pass;
@@ -62,7 +62,8 @@ impl<P: Pass> Goes for Session<P> {
             return true;
         }
         let here = &*self.executor;
-        let Some(mut parked) = self.sides.take(to, |there| Parked::lent::<P>(there, here)) else {
+        let declared = Declared::of::<P>();
+        let Some(mut parked) = self.sides.take(to, &|there| declared.lent(there, here)) else {
             return false;
         };
         parked.decider.succeed(&mut self.decider);
