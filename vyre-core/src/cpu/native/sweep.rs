@@ -636,7 +636,8 @@ impl<'s> Sweep<'s> {
                 let _in_lane = InLane::enter(Lanes::Alone, &code.watch);
                 let local = args.begin();
                 let lanes = (args.view(), local);
-                let done = lanes_of_chunk::<N, C, F, W>(&code, lanes, (&walk, chunk), (name, kernel));
+                let done =
+                    lanes_of_chunk::<N, C, F, W>(&code, lanes, (&walk, chunk), (name, kernel));
                 self.close(args, done);
             }
             return;
