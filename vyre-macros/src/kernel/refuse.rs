@@ -205,7 +205,9 @@ pub(super) fn ty(ty: &syn::Type, report: &mut Report) {
                 "what is done to a lane's own row stands in the wave: give a helper values of it, `row[k]`".to_owned()
             } else {
                 let value = show(value);
-                format!("give it all rows and a number: `texts: &Rows<{value}>, v: u32`, and ask for `texts.row(v)`")
+                format!(
+                    "give it all rows and a number: `texts: &Rows<{value}>, v: u32`, and ask for `texts.row(v)`"
+                )
             };
             return report.error_help(span, "a row is not handed to a helper", help);
         }

@@ -258,9 +258,7 @@ impl Builder<'_, '_> {
             shown: None,
             origin: None,
         };
-        let is_round = |arg: &&syn::FnArg| {
-            matches!(arg, syn::FnArg::Typed(p) if written(&p.ty) == Written::Round)
-        };
+        let is_round = |arg: &&syn::FnArg| matches!(arg, syn::FnArg::Typed(p) if written(&p.ty) == Written::Round);
         if let Some(arg) = wave.function.sig.inputs.iter().find(is_round) {
             let (message, help) = not_taken(name);
             self.report.error_help(arg.span(), message, help);
@@ -543,13 +541,8 @@ impl Builder<'_, '_> {
             fields: &names,
         };
         let name = scope.name.unraw().to_string();
-        self.conditions[f] = compile_condition(
-            &name,
-            (until, None),
-            &env,
-            &mut self.tables,
-            self.report,
-        );
+        self.conditions[f] =
+            compile_condition(&name, (until, None), &env, &mut self.tables, self.report);
     }
 
     /// Whether a condition asks for the round of a fixpoint that is not around it, which is said.

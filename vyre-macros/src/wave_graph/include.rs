@@ -810,7 +810,10 @@ impl Merger<'_> {
                         }
                         Err(why) => {
                             let alias = &self.args.name;
-                            let mut help = format!("leave out `{theirs} = {ours}`, and `{theirs}` becomes a field of its own, `{}`", self.own(theirs));
+                            let mut help = format!(
+                                "leave out `{theirs} = {ours}`, and `{theirs}` becomes a field of its own, `{}`",
+                                self.own(theirs)
+                            );
                             help += match is_shared(&found.kind) && is_shared(&kind) {
                                 true => "; or declare the two alike",
                                 false => ", which waves of this graph take, too",
@@ -1091,7 +1094,9 @@ fn stands_for(
         _ if !is_shared(ours) || !is_shared(theirs) => {
             let (here, there) = (describe(ours), describe(theirs));
             Err(match here == there {
-                true => format!("each graph has {here} of its own; topologies, buffers and scalars are shared"),
+                true => format!(
+                    "each graph has {here} of its own; topologies, buffers and scalars are shared"
+                ),
                 false => format!(
                     "it is {here} here, and {there} there; only topologies, buffers and scalars are shared"
                 ),
