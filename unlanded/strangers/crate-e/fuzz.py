@@ -298,7 +298,6 @@ def emit(p, mod):
         }
     }
 '''
-    if not any(w['dom']=='edges' or (isinstance(w['dom'],tuple) and w['dom'][0]=='from') for w in p.waves): code=code.replace(', edges = admitted','')
     code=code.replace('@NO@',str(p.no)).replace('@NE@',str(p.ne))
     # the IR as Rust
     def who(o): return {'src':'Who::Src','dst':'Who::Dst','v':'Who::V'}[o['who']]
