@@ -478,8 +478,10 @@ impl<'a> Checker<'a> {
                             "write `self`, `&self` or `&mut self`",
                         );
                     }
-                    let owner = self.owner.clone().unwrap_or_default();
-                    let ty = self.named(&owner).unwrap_or(Ty::Error);
+                    // Outside of an `impl`, `self` is rustc's to refuse.
+                    let owner = self.owner.clone();
+                    let ty = owner.and_then(|owner| self.named(&owner));
+                    let ty = ty.unwrap_or(Ty::Error);
                     let (by_ref, mutable) = match &r.kind {
                         syn::ReceiverKind::Reference(_, _, m) => (true, m.is_some()),
                         _ => (false, r.mutability.is_some()),
