@@ -202,7 +202,7 @@ fn arrays_are_elements(runtime: &Runtime) {
     let flags = |v: usize| {
         let mut flags = [false; 5];
         flags[v] = KEYS[v].contains(&(v as u32));
-        flags[4] = v == 3;
+        flags[4] |= v == 3;
         flags
     };
     assert_eq!(out.flags, [0, 1, 2, 3, 4].map(flags));
