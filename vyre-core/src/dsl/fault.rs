@@ -245,11 +245,13 @@ pub(crate) fn classify(payload: Box<dyn Any + Send>) -> Fault {
     }
 }
 
-/// Index and length of a panic of rustc's own: an array was indexed beyond its end.
+/// Index and length of a panic of rustc's own: an array was indexed beyond its end. An index that is no u32 is the
+/// largest one, as in bytecode.
 fn array_bounds(message: &str) -> Option<(u64, u64)> {
     let rest = message.strip_prefix("index out of bounds: the len is ")?;
     let (len, index) = rest.split_once(" but the index is ")?;
-    Some((index.parse().ok()?, len.parse().ok()?))
+    let index: u64 = index.parse().ok()?;
+    Some((index.min(u32::MAX.into()), len.parse().ok()?))
 }
 
 /// The kind of a panic of rustc's own, by its message.

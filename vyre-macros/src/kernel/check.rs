@@ -209,10 +209,10 @@ pub(super) fn array_len(ty: &syn::Type, helpers: &Helpers, report: &mut Report) 
     }
 }
 
-/// Checks an `until` condition.
+/// Checks a condition of `until`, or a call that says which edges are swept, whose names this signature has.
 pub(super) fn condition(
     name: &str,
-    e: &syn::Expr,
+    (e, signature): (&syn::Expr, Option<&syn::Signature>),
     env: &Env<'_>,
     report: &mut Report,
 ) -> Option<Function> {
@@ -220,7 +220,15 @@ pub(super) fn condition(
     let mut c = Checker::new(*env, report, Role::Condition, depth);
     c.result = Ty::BOOL;
     for (name, kind) in env.bindings {
-        c.bind(name, *kind);
+        // Only a signature has the types of what holds structs or arrays.
+        match (kind.meaning(), signature.and_then(|s| type_of(s, name))) {
+            (Meaning::HandleOfStructs, Some(ty)) => {
+                if let Some(of) = c.handle(ty) {
+                    c.name(name, Name::Handle(Handle::Bound(*kind), of));
+                }
+            }
+            _ => c.bind(name, *kind),
+        }
         c.everywhere();
     }
     let body = c.value(e);
@@ -238,6 +246,17 @@ pub(super) fn condition(
     }
     c.structs(e);
     c.finish(name.to_owned(), Vec::new(), body)
+}
+
+/// The type of a parameter of this name.
+fn type_of<'s>(signature: &'s syn::Signature, name: &syn::Ident) -> Option<&'s syn::Type> {
+    signature.inputs.iter().find_map(|input| match input {
+        syn::FnArg::Typed(t) => match &*t.pat {
+            syn::Pat::Ident(p) if same_name(&p.ident, name) => Some(&*t.ty),
+            _ => None,
+        },
+        syn::FnArg::Receiver(_) => None,
+    })
 }
 
 /// A path as it is written.
@@ -459,8 +478,10 @@ impl<'a> Checker<'a> {
                             "write `self`, `&self` or `&mut self`",
                         );
                     }
-                    let owner = self.owner.clone().unwrap_or_default();
-                    let ty = self.named(&owner).unwrap_or(Ty::Error);
+                    // Outside of an `impl`, `self` is rustc's to refuse.
+                    let owner = self.owner.clone();
+                    let ty = owner.and_then(|owner| self.named(&owner));
+                    let ty = ty.unwrap_or(Ty::Error);
                     let (by_ref, mutable) = match &r.kind {
                         syn::ReceiverKind::Reference(_, _, m) => (true, m.is_some()),
                         _ => (false, r.mutability.is_some()),

@@ -54,14 +54,14 @@ pub(crate) fn compile_wave(
     lower::body(&checked, tables, report)
 }
 
-/// Compiles the condition of `until(..)`: the body's value is its bool.
+/// Compiles a condition of `until(..)`, or a call with parameters of this signature: the body's value is its bool.
 pub(crate) fn compile_condition(
     name: &str,
-    e: &syn::Expr,
+    (e, signature): (&syn::Expr, Option<&syn::Signature>),
     env: &Env<'_>,
     tables: &mut Tables,
     report: &mut Report,
 ) -> Option<ir::Body> {
-    let checked = check::condition(name, e, env, report)?;
+    let checked = check::condition(name, (e, signature), env, report)?;
     lower::body(&checked, tables, report)
 }

@@ -1,5 +1,6 @@
 //! What a lane cannot do, by name, and what to write instead.
 
+use super::param::item_of;
 use crate::report::Report;
 use crate::tokens::{first_token, show};
 use proc_macro2::Span;
@@ -198,6 +199,17 @@ pub(super) fn ty(ty: &syn::Type, report: &mut Report) {
         }
         Type::Reference(r) if matches!(*r.elem, Type::Slice(_)) => {
             return self::ty(&r.elem, report);
+        }
+        Type::Reference(r) if let Some(value) = item_of(&r.elem, "Row") => {
+            let help = if r.mutability.is_some() {
+                "what is done to a lane's own row stands in the wave: give a helper values of it, `row[k]`".to_owned()
+            } else {
+                let value = show(value);
+                format!(
+                    "give it all rows and a number: `texts: &Rows<{value}>, v: u32`, and ask for `texts.row(v)`"
+                )
+            };
+            return report.error_help(span, "a row is not handed to a helper", help);
         }
         Type::Reference(r) => {
             let message = "references are not values of the kernel language";

@@ -11,6 +11,7 @@ use super::graph::{
 use super::local;
 use super::order::{self, Use, Uses, Via};
 use crate::args::ident_of;
+use crate::kernel::param::{Written, written};
 use crate::kernel::{Env, Helpers, ParamKind, Root, compile_condition, compile_wave};
 use crate::package::Imports;
 use crate::pass;
@@ -257,6 +258,12 @@ impl Builder<'_, '_> {
             shown: None,
             origin: None,
         };
+        let is_round = |arg: &&syn::FnArg| matches!(arg, syn::FnArg::Typed(p) if written(&p.ty) == Written::Round);
+        if let Some(arg) = wave.function.sig.inputs.iter().find(is_round) {
+            let (message, help) = not_taken(name);
+            self.report.error_help(arg.span(), message, help);
+            return None;
+        }
         let sweep = fields.sweep(&wave, &self.program, &mut self.tables, self.report)?;
         let mut bindings: Vec<(Ident, ParamKind)> = Vec::new();
         for param in &sweep.params {
@@ -269,14 +276,15 @@ impl Builder<'_, '_> {
                     | ParamKind::Rows { .. }
                     | ParamKind::Csr(_)
                     | ParamKind::Own { mutable: false, .. }
+                    | ParamKind::Records { .. }
+                    | ParamKind::Arrays { .. }
             );
             match &param.name {
                 Some(name) if read => bindings.push((name.clone(), param.kind)),
-                Some(_) => self.report.error_help(
-                    param.at,
-                    format!("`{name}` cannot take this: it only reads, and no structs, reductions or rounds"),
-                    "take scalars, `&T` of what has an element per edge, `&Buf<T>`, `&Bits`, `&Rows<T>` or `&Csr`",
-                ),
+                Some(_) => {
+                    let (message, help) = not_taken(name);
+                    self.report.error_help(param.at, message, help);
+                }
                 None => self.report.error_help(
                     param.at,
                     format!("a parameter of `{name}` has no name"),
@@ -297,7 +305,13 @@ impl Builder<'_, '_> {
             fields: &names,
         };
         let text = name.to_string();
-        let body = compile_condition(&text, &call, &env, &mut self.tables, self.report)?;
+        let body = compile_condition(
+            &text,
+            (&call, Some(&wave.function.sig)),
+            &env,
+            &mut self.tables,
+            self.report,
+        )?;
         for u in effects::uses(&body) {
             let param = sweep.params.iter().find(|p| p.kind.takes(u.resource));
             if let (Some(param), true) = (param, u.mode != Mode::Read) {
@@ -527,7 +541,8 @@ impl Builder<'_, '_> {
             fields: &names,
         };
         let name = scope.name.unraw().to_string();
-        self.conditions[f] = compile_condition(&name, until, &env, &mut self.tables, self.report);
+        self.conditions[f] =
+            compile_condition(&name, (until, None), &env, &mut self.tables, self.report);
     }
 
     /// Whether a condition asks for the round of a fixpoint that is not around it, which is said.
@@ -1078,4 +1093,12 @@ fn instead(reason: &Reason) -> &'static str {
             "LANGUAGE.md shows under \"Making a pass provable\" the counts, claims and joins that have one result"
         }
     }
+}
+
+/// That a function which says which edges are swept cannot have this parameter.
+fn not_taken(name: &Ident) -> (String, &'static str) {
+    (
+        format!("`{name}` cannot take this: it only reads, and no reductions or rounds"),
+        "take scalars, `&T` of a scalar per edge, `&Buf<T>`, `&Bits`, `&Rows<T>`, `&Csr`, or `&Records<T>` of structs and arrays",
+    )
 }

@@ -810,10 +810,18 @@ impl Merger<'_> {
                         }
                         Err(why) => {
                             let alias = &self.args.name;
+                            let mut help = format!(
+                                "leave out `{theirs} = {ours}`, and `{theirs}` becomes a field of its own, `{}`",
+                                self.own(theirs)
+                            );
+                            help += match is_shared(&found.kind) && is_shared(&kind) {
+                                true => "; or declare the two alike",
+                                false => ", which waves of this graph take, too",
+                            };
                             self.report.error_help(
                                 ours.span(),
                                 format!("`{ours}` cannot be `{theirs}` of `{alias}`: {why}"),
-                                format!("leave out `{theirs} = {ours}`, and `{theirs}` becomes a field of its own, `{}`; or declare the two alike", self.own(theirs)),
+                                help,
                             );
                             // Its place in the source, not that of the macro which brought it.
                             let there = field.name.span().resolved_at(alias.span());
@@ -995,6 +1003,14 @@ fn is_input(kind: &FieldKind) -> bool {
     )
 }
 
+/// Whether there is a way for two graphs to have one field of this kind.
+fn is_shared(kind: &FieldKind) -> bool {
+    !matches!(
+        kind,
+        FieldKind::Frontier { .. } | FieldKind::List { .. } | FieldKind::Reduction { .. }
+    )
+}
+
 /// Whether a field of the including graph can stand for one of the included graph, or why not; then what rustc has to
 /// find equal. `named` reads the lengths of the one and of the other.
 fn stands_for(
@@ -1075,12 +1091,16 @@ fn stands_for(
             }
             Ok(same)
         }
-        (FieldKind::Frontier { .. } | FieldKind::List { .. } | FieldKind::Reduction { .. }, _)
-        | (_, FieldKind::Frontier { .. } | FieldKind::List { .. } | FieldKind::Reduction { .. }) => {
+        _ if !is_shared(ours) || !is_shared(theirs) => {
             let (here, there) = (describe(ours), describe(theirs));
-            Err(format!(
-                "it is {here} here, and {there} there; only topologies, buffers and scalars are shared"
-            ))
+            Err(match here == there {
+                true => format!(
+                    "each graph has {here} of its own; topologies, buffers and scalars are shared"
+                ),
+                false => format!(
+                    "it is {here} here, and {there} there; only topologies, buffers and scalars are shared"
+                ),
+            })
         }
         _ => differ(format!("is {}", kind_of(ours)), kind_of(theirs)),
     }

@@ -14,6 +14,7 @@ use vyre_tests::backend_tests;
 pub mod sketches {
     pub const NONE: u32 = u32::MAX;
     pub const K: u32 = 4;
+    const PAID: [i64; 3] = [1, -2, 3];
 
     pub struct Data {
         #[topology]
@@ -28,7 +29,7 @@ pub mod sketches {
         least: [u32; K as usize],
         #[output(per = node, init = [NONE; K as usize])]
         next: [u32; K as usize],
-        #[output(per = edge(graph), init = [1, -2, 3])]
+        #[output(per = edge(graph), init = PAID)]
         paid: [i64; 3],
         #[output(per = n + 1, init = [0.5, -0.25])]
         half: [f64; 2],
@@ -122,8 +123,14 @@ pub mod sketches {
         for &key in keys.iter() {
             any |= key == v;
         }
+        // A local whose type nothing says.
+        let copy = *keys;
+        let mut same = true;
+        for (a, b) in copy.into_iter().zip(copy.into_iter().rev()) {
+            same &= a == v && b == v;
+        }
         flags[(v % 5) as usize] = any || flags.len() == 4;
-        flags[4] = *keys == [v, v];
+        flags[3 + usize::from(same)] = same;
         single[0] += u64::from(v) << 33;
     }
 
@@ -195,7 +202,7 @@ fn arrays_are_elements(runtime: &Runtime) {
     let flags = |v: usize| {
         let mut flags = [false; 5];
         flags[v] = KEYS[v].contains(&(v as u32));
-        flags[4] = v == 3;
+        flags[4] |= v == 3;
         flags
     };
     assert_eq!(out.flags, [0, 1, 2, 3, 4].map(flags));

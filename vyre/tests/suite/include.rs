@@ -268,7 +268,9 @@ mod detour {
         #[topology]
         roads: Csr,
         #[input(per = node)]
-        closed: u32,
+        closed: [u32; 2],
+        #[input(per = edge(roads))]
+        surface: (u32, bool),
         most: u32,
         entry: u32,
         #[output(per = node)]
@@ -276,13 +278,20 @@ mod detour {
     }
 
     #[device]
-    fn is_open(e: Edge, closed: &Buf<u32>, most: u32) -> bool {
+    fn is_open(
+        e: Edge,
+        closed: &Records<[u32; 2]>,
+        surface: &Records<(u32, bool)>,
+        most: u32,
+    ) -> bool {
         let ends = [e.src, e.dst];
         let mut sum = 0;
         for k in 0..ENDS {
-            sum += closed[ends[k as usize]];
+            for times in closed.get(ends[k as usize]) {
+                sum += times;
+            }
         }
-        sum <= most
+        sum <= most && surface.get(e.index) != (3, true)
     }
 
     #[wave(nodes, after(around, through))]
@@ -329,16 +338,25 @@ fn included_graphs_sweep_the_edges_that_are_left(runtime: &Runtime) {
             }
             assert_eq!((out.reached, out.far), (reached, far), "{entry}, {levels}");
         }
-        let closed: Vec<u32> = (0..nodes as u32).map(|v| u32::from(v % 5 == 1)).collect();
+        let closed: Vec<[u32; 2]> = (0..nodes as u32)
+            .map(|v| [u32::from(v % 5 == 1), u32::from(v % 7 == 1)])
+            .collect();
+        let surface: Vec<(u32, bool)> = (0..roads.edge_count() as u32)
+            .map(|e| (e % 5, e % 2 == 1))
+            .collect();
         let mut session = detour::Session::new(runtime, &roads).expect("it fits");
-        for most in [0, 1, 2] {
+        for most in [0, 1, 3] {
             let run = detour::Run {
                 closed: &closed,
+                surface: &surface,
                 most,
                 entry: 0,
             };
             let out = session.run(run).expect("it runs");
-            let open = |_, src: u32, dst: u32| closed[src as usize] + closed[dst as usize] <= most;
+            let open = |e: u32, src: u32, dst: u32| {
+                let times = [src, dst].map(|v| closed[v as usize].iter().sum::<u32>());
+                times[0] + times[1] <= most && e % 10 != 3
+            };
             let around = graphs::distances(&left(&roads, open), 0);
             let through = graphs::distances(&roads, 0);
             let longer: Vec<u32> = around.iter().zip(&through).map(|(a, b)| a - b).collect();

@@ -68,6 +68,7 @@ pub mod every {
             23 => low.div_euclid(zero as i32) as u32,
             24 => zero.div_ceil(zero),
             25 => { let mut few = small; few.swap(0, (zero + 3) as usize); few[0] }
+            26 => small[!u64::from(zero) as usize],
             _ => 0,
         }
     }
@@ -384,6 +385,14 @@ fn ways() -> Vec<Way> {
         fault(DivideByZero, "div_euclid(zero"),
         fault(DivideByZero, "div_ceil(zero)"),
         (IndexOutOfBounds, "swap(0, (zero", (3, 3), None, None),
+        // An index of an array that is no u32 is the largest one on every backend.
+        (
+            IndexOutOfBounds,
+            "small[!u64",
+            (u32::MAX.into(), 3),
+            None,
+            None,
+        ),
     ]
 }
 

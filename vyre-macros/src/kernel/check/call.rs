@@ -87,6 +87,15 @@ impl Checker<'_> {
             if let Some(Ty::Struct(of)) = of {
                 return self.associated(c, &format!("{}::{name}", of.0.name), at, span);
             }
+            // Of a bool or a u8; anything else is rustc's to refuse.
+            if (before.as_str(), name.as_str(), c.args.len()) == ("usize", "from", 1) {
+                let value = self.value(&c.args[0]);
+                return Expr {
+                    kind: Kind::Cast(Box::new(value)),
+                    ty: Ty::Size,
+                    span,
+                };
+            }
             if let Some(s) = param::named_scalar(before) {
                 return self.scalar_function(s, &name, at, c, span);
             }

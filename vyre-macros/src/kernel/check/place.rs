@@ -98,6 +98,19 @@ impl Checker<'_> {
                 }
                 self.wrong(span)
             }
+            (_, &Ty::Handle(of @ (HandleTy::Records(_) | HandleTy::Rows(_)))) => {
+                let name = strip(&i.expr).to_token_stream();
+                let get = match of {
+                    HandleTy::Rows(_) => "row",
+                    _ => "get",
+                };
+                self.error(
+                    first_token(&i.index),
+                    format!("`{name}` has no index"),
+                    format!("write `{name}.{get}(i)`"),
+                );
+                self.wrong(span)
+            }
             (_, ty) => {
                 let shown = self.types.show(ty);
                 if let Ty::Row(..) = self.types.resolve(ty) {

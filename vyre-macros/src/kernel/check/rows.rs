@@ -432,13 +432,14 @@ impl Checker<'_> {
             return None;
         }
         let value = self.value(e);
-        match self.types.resolve(&value.ty) {
+        let of = self.types.resolve(&value.ty);
+        match &of {
             Ty::Row(..) => Some(self.places_of_row(value, reversed, span)),
             Ty::Array(element, n) => {
-                let all = self.hidden(value.ty.clone());
-                let ty = (*element).clone();
+                let (ty, n) = ((**element).clone(), *n);
+                let all = self.hidden(of.clone());
                 Some(Places {
-                    item: Item::Element(all, value.ty.clone(), n, reversed, span),
+                    item: Item::Element(all, of, n, reversed, span),
                     setup: vec![Stmt::Let(Pat::Var(all), Some(value))],
                     count: expr(Kind::Int(n.into()), SIZE, span),
                     wide: false,

@@ -944,6 +944,10 @@ impl<'g> Fields<'g> {
                 let mut allowed = vec![format!("&{t}")];
                 allowed.extend(read_only.is_none().then(|| format!("&mut {t}")));
                 allowed.push(format!("&Records<{t}>"));
+                // All values, array by array.
+                allowed.push(format!("&Buf<{}>", scalar.name()));
+                let atomic = read_only.is_none() && !matches!(scalar, Scalar::Bool | Scalar::U8);
+                allowed.extend(atomic.then(|| format!("&Buf<Atomic<{}>>", scalar.name())));
                 self.mismatch(b, &allowed, report);
                 return None;
             }

@@ -339,12 +339,34 @@ impl Taker<'_> {
         scalar
     }
 
+    /// The values of a constant array of the graph's module, one by one.
+    fn constant_array(&self, init: &Expr) -> Option<Expr> {
+        let Expr::Path(path) = init else { return None };
+        let name = path.path.get_ident()?;
+        let mut items = self.graph.scopes[0].items.iter();
+        let constant = items.find_map(|item| match item {
+            Item::Const(i) if i.ident == *name => Some(i),
+            _ => None,
+        })?;
+        let Type::Array(array) = &*constant.ty else {
+            return None;
+        };
+        let n = match (&*constant.expr, int_literal(&array.len)) {
+            (_, Some(n)) => usize::try_from(n).ok()?,
+            (Expr::Array(values), None) => values.elems.len(),
+            _ => return None,
+        };
+        let values = (0..n.min(256)).map(|k| -> Expr { parse_quote!(#name[#k]) });
+        Some(parse_quote!([#(#values),*]))
+    }
+
     /// What arrays begin as: of `[x; N]` and of `[x, .., x]` it is `x`, which all of their values begin as.
     fn array_init(&mut self, ty: &Type, init: Option<Box<Expr>>) -> Option<Option<Box<Expr>>> {
         let (Type::Array(array), Some(init)) = (ty, init) else {
             return Some(None);
         };
-        let (values, len) = match *init {
+        let init = self.constant_array(&init).unwrap_or(*init);
+        let (values, len) = match init {
             Expr::Repeat(repeat) => (vec![*repeat.expr], *repeat.len),
             Expr::Array(values) => {
                 let len = syn::LitInt::new(&values.elems.len().to_string(), values.span());
