@@ -272,9 +272,9 @@ impl Builder<'_, '_> {
             );
             match &param.name {
                 Some(name) if read => bindings.push((name.clone(), param.kind)),
-                Some(_) => self.report.error_help(
+                Some(field) => self.report.error_help(
                     param.at,
-                    format!("`{name}` cannot take this: it only reads, and no structs, reductions or rounds"),
+                    format!("`{name}` cannot take `{field}` so: it only reads, and takes no structs, arrays, reductions or rounds"),
                     "take scalars, `&T` of what has an element per edge, `&Buf<T>`, `&Bits`, `&Rows<T>` or `&Csr`",
                 ),
                 None => self.report.error_help(
@@ -697,7 +697,8 @@ impl Builder<'_, '_> {
         }
         program.messages = self.tables.messages();
         if let Some(uses) = &uses
-            && local::report(graph, fields, (&self.program, uses), self.report)
+            && (local::report(graph, fields, (&self.program, uses), self.report)
+                || anew::never_empty(graph, fields, (&self.program, uses), self.report))
         {
             return None;
         }
