@@ -82,20 +82,16 @@ pub(crate) fn hoist(items: &mut Vec<Item>) -> Hoisted {
     };
     let mut astray = Vec::new();
     for (include, stands) in &mut found {
-        let Some((first, fixpoint, depth)) = stands.take() else {
+        let Some(stands) = stands.take() else {
             continue;
         };
-        if !items.iter().any(|item| brings(item, &first)) {
+        if !items.iter().any(|item| brings(item, &stands.name)) {
             let tree = match &include.tree {
                 syn::UseTree::Path(p) if p.ident == "self" => &p.tree,
                 tree => tree,
             };
             include.tree = syn::parse_quote!(super::#tree);
-            astray.push(Astray {
-                name: first,
-                fixpoint,
-                depth,
-            });
+            astray.push(stands);
         }
     }
     let found = found.into_iter().map(|(include, _)| include);
@@ -145,11 +141,11 @@ pub(crate) struct Astray {
 pub(crate) const WITHIN: &str = "__vyre_within";
 
 /// Takes the includes out of the fixpoints among these items, each with a path that is right in the graph's module.
-/// Of a path that ends up in the graph: its first word there, and where it stood.
+/// With a path that ends up in the graph comes what it is if the graph has nothing of that name.
 fn take_includes(
     items: &mut Vec<Item>,
     within: &mut Vec<Ident>,
-    found: &mut Vec<(syn::ItemUse, Option<(Ident, Ident, usize)>)>,
+    found: &mut Vec<(syn::ItemUse, Option<Astray>)>,
 ) {
     for item in std::mem::take(items) {
         match item {
@@ -183,7 +179,11 @@ fn take_includes(
                 };
                 let depth = within.len();
                 let stands = word.filter(|_| above < depth && !here);
-                let stands = stands.map(|word| (word.clone(), within[depth - 1].clone(), depth));
+                let stands = stands.map(|word| Astray {
+                    name: word.clone(),
+                    fixpoint: within[depth - 1].clone(),
+                    depth,
+                });
                 // A path from the graph's module itself begins there.
                 if above == 0 && !here && u.leading_colon.is_none() {
                     let tree = &u.tree;
