@@ -25,6 +25,17 @@ mod pass {
         for x in labels.iter_mut() {
             *x = 1;
         }
+        for x in labels.iter().rev() {
+            if *x > 3 {
+                break;
+            }
+        }
+        let own = [1, 2];
+        for (x, k) in own.iter().zip(0..2u32) {
+            if *x > k {
+                break;
+            }
+        }
         labels[0] = other[v][0];
         *labels = labels;
     }

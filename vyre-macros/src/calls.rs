@@ -68,10 +68,33 @@ pub(crate) fn calls_of_module(module: &syn::ItemMod) -> Vec<Wanted> {
 }
 
 /// Moves the includes that stand in fixpoints up into the graph's module, from which everything that is included is
-/// named; [`WITHIN`] says where each stood. Gives those whose name another include has already: they get another.
-pub(crate) fn hoist(items: &mut Vec<Item>) -> Vec<Ident> {
+/// named; [`WITHIN`] says where each stood.
+pub(crate) fn hoist(items: &mut Vec<Item>) -> Hoisted {
     let mut found = Vec::new();
     take_includes(items, &mut Vec::new(), &mut found);
+    let brings = |item: &Item, name: &Ident| match item {
+        Item::Mod(m) => m.ident == *name,
+        Item::Use(u) => names::uses(u).iter().any(|(brought, path)| match brought {
+            Some(brought) => brought == name,
+            None => (path.first()).is_some_and(|w| w == "super" || w == "self" || w == "crate"),
+        }),
+        _ => false,
+    };
+    let mut astray = Vec::new();
+    for (include, stands) in &mut found {
+        let Some(stands) = stands.take() else {
+            continue;
+        };
+        if !items.iter().any(|item| brings(item, &stands.name)) {
+            let tree = match &include.tree {
+                syn::UseTree::Path(p) if p.ident == "self" => &p.tree,
+                tree => tree,
+            };
+            include.tree = syn::parse_quote!(super::#tree);
+            astray.push(stands);
+        }
+    }
+    let found = found.into_iter().map(|(include, _)| include);
     let alias = |u: &syn::ItemUse| named(u).into_iter().next().map(|(name, _)| name);
     let include = |item: &Item| match item {
         Item::Use(u) if u.attrs.iter().any(is_include) => alias(u),
@@ -94,14 +117,36 @@ pub(crate) fn hoist(items: &mut Vec<Item>) -> Vec<Ident> {
         }
         items.push(Item::Use(include));
     }
-    again
+    Hoisted { again, astray }
+}
+
+/// What was found about the includes that stand in fixpoints.
+pub(crate) struct Hoisted {
+    /// Those whose name another include has already: they get another.
+    pub(crate) again: Vec<Ident>,
+    pub(crate) astray: Vec<Astray>,
+}
+
+/// An include whose path leads to a module of the graph, which has nothing of that name. It is taken for one beside the
+/// graph.
+pub(crate) struct Astray {
+    /// The first word of the path that is not `super`.
+    pub(crate) name: Ident,
+    pub(crate) fixpoint: Ident,
+    /// How many fixpoints it stands in.
+    pub(crate) depth: usize,
 }
 
 /// The attribute that says in which fixpoint an include stood: their names, from the outermost on.
 pub(crate) const WITHIN: &str = "__vyre_within";
 
 /// Takes the includes out of the fixpoints among these items, each with a path that is right in the graph's module.
-fn take_includes(items: &mut Vec<Item>, within: &mut Vec<Ident>, found: &mut Vec<syn::ItemUse>) {
+/// With a path that ends up in the graph comes what it is if the graph has nothing of that name.
+fn take_includes(
+    items: &mut Vec<Item>,
+    within: &mut Vec<Ident>,
+    found: &mut Vec<(syn::ItemUse, Option<Astray>)>,
+) {
     for item in std::mem::take(items) {
         match item {
             Item::Mod(mut m) if m.attrs.iter().any(is_fixpoint) => {
@@ -126,6 +171,19 @@ fn take_includes(items: &mut Vec<Item>, within: &mut Vec<Ident>, found: &mut Vec
                     syn::UseTree::Path(p) => p.ident == "super" || p.ident == "crate",
                     _ => false,
                 };
+                let word = match &u.tree {
+                    syn::UseTree::Path(p) => Some(&p.ident),
+                    syn::UseTree::Name(n) => Some(&n.ident),
+                    syn::UseTree::Rename(r) => Some(&r.ident),
+                    syn::UseTree::Glob(_) | syn::UseTree::Group(_) => None,
+                };
+                let depth = within.len();
+                let stands = word.filter(|_| above < depth && !here);
+                let stands = stands.map(|word| Astray {
+                    name: word.clone(),
+                    fixpoint: within[depth - 1].clone(),
+                    depth,
+                });
                 // A path from the graph's module itself begins there.
                 if above == 0 && !here && u.leading_colon.is_none() {
                     let tree = &u.tree;
@@ -133,7 +191,7 @@ fn take_includes(items: &mut Vec<Item>, within: &mut Vec<Ident>, found: &mut Vec
                 }
                 let marker = ident(WITHIN, Span::call_site());
                 u.attrs.push(syn::parse_quote!(#[#marker(#(#within)::*)]));
-                found.push(u);
+                found.push((u, stands));
             }
             other => items.push(other),
         }

@@ -9,8 +9,8 @@
 //! three namespaces: `use math::mix;` brings all.
 
 use crate::calls::{
-    Scan, Wanted, calls_of_function, calls_of_module, hoist, includes_of, is_include, is_type_name,
-    misspelled, named,
+    Astray, Hoisted, Scan, Wanted, calls_of_function, calls_of_module, hoist, includes_of,
+    is_include, is_type_name, misspelled, named,
 };
 use crate::package::{Imports, braced, packages};
 use crate::report::Report;
@@ -154,7 +154,22 @@ fn hoist_includes(module: &mut syn::ItemMod, report: &mut Report) -> bool {
         return false;
     };
     let before = items.len();
-    let again = hoist(items);
+    let Hoisted { again, astray } = hoist(items);
+    for Astray {
+        name,
+        fixpoint,
+        depth,
+    } in &astray
+    {
+        let above = "super::".repeat(depth + 1);
+        report.error_help(
+            name.span(),
+            format!(
+                "there is no `{name}` in the graph: this path is seen from fixpoint `{fixpoint}`"
+            ),
+            format!("what stands beside the graph is `{above}{name}` there"),
+        );
+    }
     for name in &again {
         report.error_help(
             name.span(),

@@ -159,6 +159,11 @@ fn nodes_of_a_frontier_have_rows(runtime: &Runtime) {
         (trap.index, trap.len),
         (u64::from(1u32.wrapping_sub(298)), 3)
     );
+    let row = trap.subject.expect("it is a field's");
+    assert_eq!(
+        (row.to_string(), row.size),
+        ("`path`".to_owned(), "3 values each".to_owned())
+    );
 }
 
 backend_tests!(items_have_rows_of_their_own, nodes_of_a_frontier_have_rows);

@@ -2,6 +2,7 @@
 //! where each edge leads.
 
 use crate::dsl::fault;
+use crate::dsl::params::Edge;
 use crate::dsl::views::zeros;
 use crate::vir0::subject::Dimension;
 use std::ops::Range;
@@ -293,6 +294,35 @@ impl Csr {
             *at += 1;
         }
         (back, from)
+    }
+
+    /// The graph with some of its edges, in their order, and for each of them the index that it has here. Such as the
+    /// light and the heavy edges, each a topology of its own:
+    ///
+    /// ```
+    /// # use vyre_core::dsl::csr::Csr;
+    /// let roads = Csr::from_edges(3, &[(0, 1), (0, 2), (1, 0), (2, 1)]).unwrap();
+    /// let length = [9, 1, 2, 9];
+    /// let (short, from) = roads.filter_indexed(|e| length[e.index as usize] < 5);
+    /// assert_eq!((short.offsets(), short.targets()), ([0, 1, 2, 2].as_slice(), [2, 0].as_slice()));
+    /// assert_eq!(from, [1, 2]);
+    /// let (loops, _) = roads.filter_indexed(|e| e.src == e.dst);
+    /// assert_eq!((loops.node_count(), loops.edge_count()), (3, 0));
+    /// ```
+    pub fn filter_indexed(&self, mut keep: impl FnMut(Edge) -> bool) -> (Csr, Vec<u32>) {
+        let mut offsets = Vec::with_capacity(self.offsets.len());
+        let (mut targets, mut from) = (Vec::new(), Vec::new());
+        offsets.push(0);
+        for src in 0..self.node_count() as u32 {
+            for (index, dst) in self.edges(src).zip(self.neighbors(src)) {
+                if keep(Edge { src, dst, index }) {
+                    targets.push(dst);
+                    from.push(index);
+                }
+            }
+            offsets.push(targets.len() as u32);
+        }
+        (Csr { offsets, targets }, from)
     }
 
     /// [`reverse`](Csr::reverse), or `None` where there is no memory.

@@ -39,12 +39,12 @@ pub enum Dimension {
     Computed,
     /// Not known.
     Any,
-    /// A local array, which is no field.
+    /// An array: a local one, which is no field, or the item's own array or row of a buffer.
     Array,
 }
 
 impl Dimension {
-    /// Whether no field but rows of bits can be meant, and no field at all by an array's.
+    /// Whether no field but rows of bits can be meant, and by an array's only one that has as many values for each item.
     fn is_of_bits(self) -> bool {
         match self {
             Dimension::Row | Dimension::Bit | Dimension::Word | Dimension::Array => true,
@@ -172,6 +172,12 @@ fn length(
         }
         Resource::Topology(_) | Resource::Frontier(_) => return nodes(),
     };
+    // An own array is checked against a number, at the place where its value is loaded or stored.
+    if matches!(dimension, Dimension::Inside | Dimension::Array)
+        && has_factor(program, sizes, extent, len)
+    {
+        return Some(format!("{} each", counted(len, "value")));
+    }
     if let Extent::NodeBits(width) = extent {
         let bits = sizes.width(program, width)?;
         let row = || nodes().map(|nodes| format!("per = node, {nodes}"));
@@ -242,6 +248,21 @@ fn are_rows(program: &Program, extent: Extent) -> bool {
         | Extent::Computed(_)
         | Extent::Bounds(..) => false,
     }
+}
+
+/// Whether a length is computed from this number.
+fn has_factor(program: &Program, sizes: &Sizes, extent: Extent, len: u64) -> bool {
+    let Extent::Computed(id) = extent else {
+        return false;
+    };
+    let length = program.lengths.get(id.index());
+    let is_len = |term: &Term| match term {
+        Term::Value(value @ (Extent::Fixed(_) | Extent::Constant(_))) => {
+            sizes.resolve(program, *value) == Some(len)
+        }
+        Term::Value(_) | Term::Op(_) => false,
+    };
+    length.is_some_and(|length| length.terms.iter().any(is_len))
 }
 
 /// How many elements a buffer has if these are arrays: its length is computed as theirs, times the length of an array.

@@ -286,7 +286,7 @@ pub(super) fn instead(name: &str) -> Option<&'static str> {
         "iter" | "iter_mut" | "into_iter" | "map" | "filter" | "fold" | "sum" | "zip"
         | "enumerate" | "any" | "all" | "collect" | "for_each" | "count" | "chain" | "take"
         | "skip" | "filter_map" | "flat_map" | "rev" | "step_by" => {
-            "write a `for` loop over a range, `g.neighbors(v)` or `g.edges(v)`"
+            "write a `for` loop over a range, an array, a row, `g.neighbors(v)` or `g.edges(v)`"
         }
         "checked_add" | "checked_sub" | "checked_mul" | "checked_div" | "checked_rem"
         | "checked_neg" | "checked_shl" | "checked_shr" | "checked_pow" => {

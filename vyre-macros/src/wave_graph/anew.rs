@@ -5,9 +5,11 @@
 use super::check::{Fields, Slot, fixpoint_of};
 use super::graph::{Field, FieldKind, Graph};
 use super::order::{Use, Uses, Via, common_scope};
+use crate::args::ident_of;
 use crate::report::Report;
-use proc_macro2::Span;
+use proc_macro2::{Ident, Span};
 use quote::ToTokens;
+use syn::{BinOp, Expr, UnOp};
 use vyre_core::vir0::module::{FixpointId, Mode, Program, Resource, Role};
 
 /// A wave or a condition that uses a field.
@@ -287,4 +289,126 @@ fn none(graph: &Graph, (field, at): (&Field, Span), users: &[User], report: &mut
             place(other)
         ),
     );
+}
+
+/// Whether conditions wait for a list to be empty that never is again, which is said. A list keeps what it holds until a
+/// round begins it anew: with something in it, a fixpoint does not end that asks for `is_empty()` and is not its owner.
+/// Who means that nothing was ever pushed compares the number, `list.len() == 0`.
+pub(super) fn never_empty(
+    graph: &Graph,
+    fields: &Fields<'_>,
+    (program, uses): (&Program, &Uses),
+    report: &mut Report,
+) -> bool {
+    let errors = report.len();
+    for (s, scope) in graph.scopes.iter().enumerate().skip(1) {
+        let until = scope.fixpoint.as_ref().and_then(|f| f.until.as_ref());
+        // What is included has been looked at where it is written.
+        let Some(until) = until.filter(|_| scope.origin.is_none()) else {
+            continue;
+        };
+        let kept = |list: &Ident| kept(fields, program, s, list);
+        let pushes = |resource: Resource, inside: bool| {
+            let mut waves = graph.waves.iter().zip(&uses.waves);
+            let pushes = |u: &Use| u.access.resource == resource && u.access.mode != Mode::Read;
+            waves.find(|(wave, uses)| {
+                (!inside || common_scope(graph, wave.scope, s) == s) && uses.iter().any(pushes)
+            })
+        };
+        let filled = |list: &Ident| kept(list).is_some_and(|(of, _)| pushes(of, false).is_some());
+        let Some(list) = empty_where(until, true, &filled) else {
+            continue;
+        };
+        let Some((resource, owner)) = kept(list) else {
+            continue;
+        };
+        let this = &scope.name;
+        let (message, help) = match pushes(resource, true) {
+            Some((wave, _)) => {
+                let wave = wave.shown();
+                let (long, help) = match owner {
+                    Some(owner) => {
+                        let around = &graph.scopes[owner.index() + 1].name;
+                        (
+                            format!(" until the next round of `{around}`"),
+                            format!(
+                                "ask for a `#[frontier]`, or for a list with `reset = round` that only `{this}` uses; or compare the length, such as `{list}.len() >= 100`"
+                            ),
+                        )
+                    }
+                    None => (
+                        String::new(),
+                        format!(
+                            "if it is what the next round visits, make it a `#[frontier]`; if it is what this round has pushed, and only `{this}` uses it, add `reset = round`; or compare the length, such as `{list}.len() >= 100`"
+                        ),
+                    ),
+                };
+                (
+                    format!(
+                        "list `{list}` keeps what `{wave}` pushes{long}: `{this}` never ends once something was pushed"
+                    ),
+                    help,
+                )
+            }
+            None => (
+                format!(
+                    "no wave of `{this}` changes list `{list}`: `{this}` never ends if something is in it"
+                ),
+                format!(
+                    "ask for what the rounds change, such as a `#[frontier]` that a wave of `{this}` sweeps; where nothing may be in the list, write `{list}.len() == 0`"
+                ),
+            ),
+        };
+        report.error_help(list.span(), message, help);
+    }
+    report.len() > errors
+}
+
+/// The list of this name, unless each round of this fixpoint empties it; and whose rounds do.
+fn kept(
+    fields: &Fields<'_>,
+    program: &Program,
+    scope: usize,
+    list: &Ident,
+) -> Option<(Resource, Option<FixpointId>)> {
+    let (resource, owner) = match fields.slot(list)? {
+        Slot::List(l) => (Resource::List(l), program.lists[l.index()].reset),
+        Slot::Frontier(f) => {
+            let frontier = program.frontiers.get(f.index()).filter(|f| f.list)?;
+            (Resource::Frontier(f), frontier.reset)
+        }
+        _ => return None,
+    };
+    (owner != fixpoint_of(scope)).then_some((resource, owner))
+}
+
+/// A list of which the expression asks `is_empty()`, and which is empty wherever the expression is `value`. Of several
+/// of which one is, the first.
+fn empty_where<'e>(
+    e: &'e Expr,
+    value: bool,
+    is_list: &impl Fn(&Ident) -> bool,
+) -> Option<&'e Ident> {
+    match e {
+        Expr::Paren(p) => empty_where(&p.expr, value, is_list),
+        Expr::Group(g) => empty_where(&g.expr, value, is_list),
+        Expr::Unary(u) if matches!(u.op, UnOp::Not(_)) => empty_where(&u.expr, !value, is_list),
+        Expr::Binary(b) => {
+            let both = match b.op {
+                BinOp::And(_) | BinOp::BitAnd(_) => value,
+                BinOp::Or(_) | BinOp::BitOr(_) => !value,
+                _ => return None,
+            };
+            let left = empty_where(&b.left, value, is_list);
+            let right = empty_where(&b.right, value, is_list);
+            match both {
+                true => left.or(right),
+                false => right.and(left),
+            }
+        }
+        Expr::MethodCall(m) if value && m.method == "is_empty" && m.args.is_empty() => {
+            ident_of(&m.receiver).filter(|list| is_list(list))
+        }
+        _ => None,
+    }
 }

@@ -19,6 +19,7 @@ use crate::report::{Report, listed};
 use crate::tables::Tables;
 use crate::tokens::{ident, source_text};
 use proc_macro2::Span;
+use quote::ToTokens;
 use std::collections::HashMap;
 use std::fmt;
 use syn::ext::IdentExt;
@@ -258,10 +259,13 @@ impl Builder<'_, '_> {
             shown: None,
             origin: None,
         };
-        let is_round = |arg: &&syn::FnArg| matches!(arg, syn::FnArg::Typed(p) if written(&p.ty) == Written::Round);
-        if let Some(arg) = wave.function.sig.inputs.iter().find(is_round) {
-            let (message, help) = not_taken(name);
-            self.report.error_help(arg.span(), message, help);
+        let round = wave.function.sig.inputs.iter().find_map(|arg| match arg {
+            syn::FnArg::Typed(p) if written(&p.ty) == Written::Round => Some(p),
+            _ => None,
+        });
+        if let Some(round) = round {
+            let (message, help) = not_taken(name, &round.pat);
+            self.report.error_help(round.span(), message, help);
             return None;
         }
         let sweep = fields.sweep(&wave, &self.program, &mut self.tables, self.report)?;
@@ -281,8 +285,8 @@ impl Builder<'_, '_> {
             );
             match &param.name {
                 Some(name) if read => bindings.push((name.clone(), param.kind)),
-                Some(_) => {
-                    let (message, help) = not_taken(name);
+                Some(field) => {
+                    let (message, help) = not_taken(name, field);
                     self.report.error_help(param.at, message, help);
                 }
                 None => self.report.error_help(
@@ -712,7 +716,8 @@ impl Builder<'_, '_> {
         }
         program.messages = self.tables.messages();
         if let Some(uses) = &uses
-            && local::report(graph, fields, (&self.program, uses), self.report)
+            && (local::report(graph, fields, (&self.program, uses), self.report)
+                || anew::never_empty(graph, fields, (&self.program, uses), self.report))
         {
             return None;
         }
@@ -1096,9 +1101,10 @@ fn instead(reason: &Reason) -> &'static str {
 }
 
 /// That a function which says which edges are swept cannot have this parameter.
-fn not_taken(name: &Ident) -> (String, &'static str) {
+fn not_taken(name: &Ident, parameter: &impl ToTokens) -> (String, &'static str) {
+    let parameter = parameter.to_token_stream();
     (
-        format!("`{name}` cannot take this: it only reads, and no reductions or rounds"),
+        format!("`{name}` cannot take `{parameter}` so: it only reads, and takes no reductions or rounds"),
         "take scalars, `&T` of a scalar per edge, `&Buf<T>`, `&Bits`, `&Rows<T>`, `&Csr`, or `&Records<T>` of structs and arrays",
     )
 }

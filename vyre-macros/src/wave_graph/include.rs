@@ -38,6 +38,9 @@ use vyre_core::vir0::scalar::Scalar;
 /// Takes the included graphs in.
 pub(crate) fn merge(graph: &mut Graph, imports: &Imports, report: &mut Report) {
     let mut meant = Vec::new();
+    for alias in graph.lost.clone() {
+        absent(graph, &alias);
+    }
     for args in std::mem::take(&mut graph.includes) {
         same_name(graph, &args, report);
         include(graph, &args, imports, &mut meant, report);

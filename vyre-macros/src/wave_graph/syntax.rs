@@ -33,6 +33,11 @@ use vyre_core::vir0::scalar::Scalar;
 
 mod data;
 
+/// The names that a `use` brings.
+fn brought(u: &syn::ItemUse) -> impl Iterator<Item = Ident> {
+    names::uses(u).into_iter().filter_map(|(name, _)| name)
+}
+
 pub(crate) use data::{array_init, array_length, is_struct_word};
 
 /// Parses the arguments of `#[wave_graph(...)]`.
@@ -407,6 +412,15 @@ impl Taker<'_> {
             Item::Struct(s) if scope == 0 && s.ident == "Data" => Piece::Item(self.data(s)),
             Item::Mod(mut m) => {
                 self.attributes(&mut m.attrs, &["fixpoint"], "a module of a wave graph");
+                let include = take_attrs(&mut m.attrs, "include");
+                let inside = m.content.iter().flat_map(|(_, items)| items);
+                let uses: Vec<&syn::ItemUse> = (inside.filter(|_| !include.is_empty()))
+                    .filter_map(|item| match item {
+                        Item::Use(u) => Some(u),
+                        _ => None,
+                    })
+                    .collect();
+                self.misplaced(&include, &uses);
                 for attr in take_attrs(&mut m.attrs, "pass")
                     .into_iter()
                     .chain(take_attrs(&mut m.attrs, "wave_graph"))
@@ -474,6 +488,8 @@ impl Taker<'_> {
                     unmark(std::slice::from_mut(&mut other));
                 }
                 if let Some(attrs) = attrs_of(&mut other) {
+                    let include = take_attrs(attrs, "include");
+                    self.misplaced(&include, &[]);
                     for name in ["wave", "fixpoint", "device", "kernel"] {
                         for attr in take_attrs(attrs, name) {
                             let what = if name == "fixpoint" {
@@ -523,8 +539,33 @@ impl Taker<'_> {
                     }
                     self.plain_module(m);
                 }
+                Item::Use(u) => {
+                    for attr in take_attrs(&mut u.attrs, "include") {
+                        self.report.error_help(
+                            attr.span(),
+                            format!(
+                                "a graph is included in module `{}`, which is not part of the graph",
+                                module.ident
+                            ),
+                            "move the `use` out of the module, into the graph or a fixpoint",
+                        );
+                        self.graph.lost.extend(brought(u));
+                    }
+                }
                 _ => {}
             }
+        }
+    }
+
+    /// `#[include]` on something else than a `use`. `uses`: what it may have been meant for.
+    fn misplaced(&mut self, attrs: &[Attribute], uses: &[&syn::ItemUse]) {
+        for attr in attrs {
+            self.report.error_help(
+                attr.span(),
+                "`#[include]` marks a `use`",
+                "write it before the `use` that names the graph: `#[include(field = field)] use path::to::graph;`",
+            );
+            self.graph.lost.extend(uses.iter().flat_map(|u| brought(u)));
         }
     }
 
@@ -534,6 +575,8 @@ impl Taker<'_> {
             &["wave", "device"],
             "a function of a wave graph",
         );
+        let include = take_attrs(&mut f.attrs, "include");
+        self.misplaced(&include, &[]);
         let waves = take_attrs(&mut f.attrs, "wave");
         let devices = take_attrs(&mut f.attrs, "device");
         for attr in take_attrs(&mut f.attrs, "kernel") {

@@ -350,8 +350,9 @@ fn indices_beyond_arrays_trap(runtime: &Runtime) {
         (trap.index, trap.len, of)
     };
     let arrays = Some(("`given`".to_owned(), "7 arrays".to_owned()));
-    assert_eq!(trap(0, 4), (4, 4, None));
-    assert_eq!(trap(1, u32::MAX), (u64::from(u32::MAX), 4, None));
+    let own = Some(("`own`".to_owned(), "4 values each".to_owned()));
+    assert_eq!(trap(0, 4), (4, 4, own.clone()));
+    assert_eq!(trap(1, u32::MAX), (u64::from(u32::MAX), 4, own));
     assert_eq!(trap(2, 7), (7, 7, arrays.clone()));
     // Three times that begins anew at 0.
     assert_eq!(trap(2, 0x5555_5556), (0x5555_5556, 7, arrays.clone()));

@@ -385,11 +385,46 @@ fn a_list_is_full_by_what_one_round_appends(runtime: &Runtime) {
     assert_eq!(out.sum, [1]);
 }
 
+/// A wave that appends to the list that it sweeps.
+#[wave_graph]
+mod doubled {
+    pub(crate) struct Data {
+        #[list(capacity = 16, output)]
+        sums: List<u32>,
+        #[output(per = 1)]
+        swept: u32,
+    }
+
+    #[wave(once)]
+    fn begin(sums: &Append<u32>) {
+        sums.append(0);
+    }
+
+    #[fixpoint(after(begin), until(sums.len() == 16))]
+    mod rounds {
+        #[wave(items(sums))]
+        fn double(x: u32, round: Round, sums: &Append<u32>, swept: &Buf<Atomic<u32>>) {
+            sums.append(x + (1 << round));
+            swept[0].fetch_add(1);
+        }
+    }
+}
+
+/// What a sweep appends is there for the next one, and not for itself.
+fn a_sweep_does_not_see_what_it_appends(runtime: &Runtime) {
+    let mut session = doubled::Session::new(runtime, ()).expect("it fits");
+    let mut out = session.run(doubled::Run {}).expect("it runs");
+    out.sums.sort_unstable();
+    assert!(out.sums.iter().copied().eq(0..16));
+    assert_eq!((out.swept, out.report.rounds), (vec![15], vec![4]));
+}
+
 backend_tests!(
     what_a_round_found_is_gone_in_the_next,
     a_sweep_adds_to_the_list_that_it_sweeps,
     lists_of_an_included_graph_begin_with_each_entry,
     a_list_is_full_by_what_one_round_appends,
+    a_sweep_does_not_see_what_it_appends,
 );
 
 #[test]

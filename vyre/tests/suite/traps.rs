@@ -609,11 +609,61 @@ fn waves_and_fixpoints_trap_alike(runtime: &Runtime) {
     }
 }
 
+/// Two waves that run side by side, of which several things can go wrong.
+#[wave_graph]
+mod several {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[list(capacity = 2)]
+        few: List<u32>,
+        #[output(per = node)]
+        low: u32,
+        way: u32,
+    }
+
+    #[wave(nodes)]
+    fn first(v: Node, way: u32, few: &Append<u32>) {
+        if way == 0 || way == 2 {
+            few.append(v);
+        }
+        if way == 2 {
+            assert!(v != 3, "in the first");
+        }
+    }
+
+    #[wave(nodes)]
+    fn second(v: Node, way: u32, few: &Append<u32>, low: &mut u32) {
+        if way == 1 {
+            few.append(v);
+        }
+        assert!(v < 2, "in the second");
+        *low = v;
+    }
+}
+
+/// The first wave's trap is reported, of its items' the lowest's, and behind these what is full. That counts for the
+/// first wave that may push there, whichever has.
+fn of_several_traps_the_first_is_reported(runtime: &Runtime) {
+    let mut session = several::Session::new(runtime, &graph()).expect("it fits");
+    for (way, kind, kernel, item) in [
+        (0, TrapKind::ListOverflow, "first", None),
+        (1, TrapKind::ListOverflow, "first", None),
+        (2, TrapKind::Assert, "first", Some(3)),
+        (3, TrapKind::Assert, "second", Some(2)),
+    ] {
+        let trap = trap(session.run(several::Run { way }));
+        let found = (trap.kind, &trap.kernel[..], trap.item);
+        assert_eq!(found, (kind, kernel, item), "way {way}");
+    }
+}
+
 backend_tests!(
     every_field_is_filled_in_every_domain,
     what_is_included_says_so,
     sessions_of_all_kinds_trap_alike,
     waves_and_fixpoints_trap_alike,
+    of_several_traps_the_first_is_reported,
 );
 
 /// What std fails with in a build that checks overflows, which bytecode does not do.

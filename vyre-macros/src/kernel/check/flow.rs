@@ -4,6 +4,8 @@ use super::block::parts;
 use super::*;
 use crate::turns::counts;
 
+const LOOPS_GO_OVER: &str = "go over a range, an array, a row, `g.neighbors(v)` or `g.edges(v)`";
+
 impl Checker<'_> {
     pub(super) fn branch(&mut self, i: &syn::ExprIf, span: Span) -> Expr {
         let cond = self.value(&i.cond);
@@ -689,7 +691,7 @@ impl Checker<'_> {
                     format!("write `for k in 0..{name}.len()` and `{name}[k]`")
                 }
                 HandleTy::Bits => format!("write `for bit in {name}.ones(v)`"),
-                _ => "go over `a..b`, `g.neighbors(v)` or `g.edges(v)`".to_owned(),
+                _ => LOOPS_GO_OVER.to_owned(),
             };
             self.error(
                 first_token(e),
@@ -701,7 +703,7 @@ impl Checker<'_> {
         self.error(
             first_token(e),
             "a `for` cannot go over this in the kernel language",
-            "go over `a..b`, `g.neighbors(v)` or `g.edges(v)`",
+            LOOPS_GO_OVER,
         );
     }
 

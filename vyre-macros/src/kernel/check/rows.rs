@@ -1,6 +1,7 @@
 //! A node's row of edges or neighbours as a value, and loops over several things at once: `enumerate`, `zip`, `rev`.
 
 use super::*;
+use crate::tokens::source_text;
 use crate::turns::counts;
 
 /// What a loop takes items from by their places, from 0 on.
@@ -420,6 +421,20 @@ impl Checker<'_> {
             let name = m.method.to_string();
             if name == "into_iter" && m.args.is_empty() {
                 return self.plain_places(strip(&m.receiver), reversed);
+            }
+            if name == "iter" && m.args.is_empty() && self.in_variable(&m.receiver) {
+                let by_ref = self.referred(&m.receiver).is_some();
+                let array = self.base(&m.receiver);
+                if let Ty::Array(..) = self.types.resolve(&array.ty) {
+                    let of = source_text(strip(&m.receiver));
+                    let copy = if by_ref { format!("(*{of})") } else { of };
+                    self.error(
+                        m.method.span(),
+                        "`iter` of an array is neither reversed nor zipped in the kernel language",
+                        format!("write `{copy}.into_iter()`: its items are values, not references"),
+                    );
+                    return None;
+                }
             }
             if methods::instead(&name).is_some() {
                 self.iterator_chain(m);
