@@ -500,7 +500,7 @@ mod grows {
         enough: u32,
     }
 
-    #[fixpoint(until(found.len() >= enough && never.len() == 0), max_rounds = 50)]
+    #[fixpoint(until(found.len() >= enough && never.len() <= round), max_rounds = 50)]
     mod rounds {
         #[wave(once)]
         fn count(steps: &mut u32) {

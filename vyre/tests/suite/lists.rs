@@ -1,6 +1,7 @@
 //! Lists that begin anew with each round, and lists of nodes.
 
 use vyre::prelude::*;
+use vyre::{Error, TrapKind};
 use vyre_tests::{backend_tests, graphs};
 
 /// A search from each node in turn. What the inner fixpoint finds, the rest of the phase goes on with.
@@ -419,7 +420,43 @@ fn a_sweep_does_not_see_what_it_appends(runtime: &Runtime) {
     assert_eq!((out.swept, out.report.rounds), (vec![15], vec![4]));
 }
 
+/// A wave that uses the slots of a list beyond what the list holds.
+#[wave_graph]
+mod beyond {
+    pub(crate) struct Data {
+        #[list(capacity = 3, output)]
+        few: List<u32>,
+        #[output(per = 4)]
+        seen: u32,
+        appends: u32,
+    }
+
+    #[wave(once)]
+    fn fill(few: &Append<u32>, seen: &Buf<Atomic<u32>>, appends: u32) {
+        for k in 0..appends {
+            seen[few.append(k)].fetch_add(k + 1);
+        }
+    }
+}
+
+/// It goes on counting, and what is done with such a slot is checked like anything else.
+fn the_slot_of_an_item_that_a_list_has_no_room_for_is_its_number(runtime: &Runtime) {
+    let mut session = beyond::Session::new(runtime, ()).expect("it fits");
+    let out = session.run(beyond::Run { appends: 3 }).expect("it fits");
+    assert_eq!((out.few, out.seen), (vec![0, 1, 2], vec![1, 2, 3, 0]));
+    let Err(Error::Trap(trap)) = session.run(beyond::Run { appends: 4 }) else {
+        panic!("the list is full");
+    };
+    assert_eq!((trap.kind, trap.index, trap.len), (TrapKind::ListOverflow, 4, 3));
+    let Err(Error::Trap(trap)) = session.run(beyond::Run { appends: 6 }) else {
+        panic!("there is no such element");
+    };
+    let kind = TrapKind::IndexOutOfBounds;
+    assert_eq!((trap.kind, trap.index, trap.len), (kind, 4, 4));
+}
+
 backend_tests!(
+    the_slot_of_an_item_that_a_list_has_no_room_for_is_its_number,
     what_a_round_found_is_gone_in_the_next,
     a_sweep_adds_to_the_list_that_it_sweeps,
     lists_of_an_included_graph_begin_with_each_entry,
