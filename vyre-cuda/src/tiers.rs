@@ -355,7 +355,7 @@ mod wait {
     use std::time::Duration;
 
     /// Tests do whatever else the machine does.
-    const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 60 } else { 10 });
+    const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 600 } else { 10 });
 
     unsafe extern "C" {
         fn atexit(end: extern "C" fn()) -> c_int;
@@ -592,7 +592,7 @@ mod tests {
             let out = std::io::read_to_string(out).expect("it is text");
             ends.send(out).expect("the test listens");
         });
-        let Ok(out) = end.recv_timeout(Duration::from_secs(60)) else {
+        let Ok(out) = end.recv_timeout(Duration::from_secs(600)) else {
             child.kill().expect("it is there");
             panic!("the process does not end");
         };
