@@ -46,13 +46,12 @@ impl Items {
 
     /// The position of a new item.
     fn push(&mut self, bits: u64) -> u32 {
-        let len = self.columns[0].len();
-        if len == self.capacity {
-            self.refused += 1;
-            return u32::MAX;
+        let at = self.len();
+        match self.columns[0].len() == self.capacity {
+            true => self.refused += 1,
+            false => self.columns.iter_mut().for_each(|c| c.push(bits)),
         }
-        self.columns.iter_mut().for_each(|c| c.push(bits));
-        len as u32
+        at as u32
     }
 }
 
