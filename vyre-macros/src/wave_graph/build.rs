@@ -1104,7 +1104,9 @@ fn instead(reason: &Reason) -> &'static str {
 fn not_taken(name: &Ident, parameter: &impl ToTokens) -> (String, &'static str) {
     let parameter = parameter.to_token_stream();
     (
-        format!("`{name}` cannot take `{parameter}` so: it only reads, and takes no reductions or rounds"),
+        format!(
+            "`{name}` cannot take `{parameter}` so: it only reads, and takes no reductions or rounds"
+        ),
         "take scalars, `&T` of a scalar per edge, `&Buf<T>`, `&Bits`, `&Rows<T>`, `&Csr`, or `&Records<T>` of structs and arrays",
     )
 }

@@ -447,7 +447,10 @@ fn the_slot_of_an_item_that_a_list_has_no_room_for_is_its_number(runtime: &Runti
     let Err(Error::Trap(trap)) = session.run(beyond::Run { appends: 4 }) else {
         panic!("the list is full");
     };
-    assert_eq!((trap.kind, trap.index, trap.len), (TrapKind::ListOverflow, 4, 3));
+    assert_eq!(
+        (trap.kind, trap.index, trap.len),
+        (TrapKind::ListOverflow, 4, 3)
+    );
     let Err(Error::Trap(trap)) = session.run(beyond::Run { appends: 6 }) else {
         panic!("there is no such element");
     };
