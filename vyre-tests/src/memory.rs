@@ -46,12 +46,13 @@ impl Items {
 
     /// The position of a new item.
     fn push(&mut self, bits: u64) -> u32 {
-        let at = self.len();
-        match self.columns[0].len() == self.capacity {
-            true => self.refused += 1,
-            false => self.columns.iter_mut().for_each(|c| c.push(bits)),
+        let len = self.columns[0].len();
+        if len == self.capacity {
+            self.refused += 1;
+            return u32::MAX;
         }
-        at as u32
+        self.columns.iter_mut().for_each(|c| c.push(bits));
+        len as u32
     }
 }
 

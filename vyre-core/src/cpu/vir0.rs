@@ -480,7 +480,7 @@ impl Memory for HostState {
         }
         *list.starved.get_mut() |= len < capacity;
         *refused += 1;
-        (len as u64 + *refused - 1) as u32
+        u32::MAX
     }
 
     fn list_store(&mut self, list: ListId, field: u16, slot: u32, bits: u64) {
@@ -496,10 +496,9 @@ impl Memory for HostState {
         if len < capacity && next.push_zero(capacity) {
             return len as u32;
         }
-        let refused = f.refused.get_mut();
         *f.starved.get_mut() |= len < capacity;
-        *refused += 1;
-        (len as u64 + *refused - 1) as u32
+        *f.refused.get_mut() += 1;
+        u32::MAX
     }
 
     fn item_store(&mut self, frontier: FrontierId, field: u16, slot: u32, bits: u64) {

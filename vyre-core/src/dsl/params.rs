@@ -627,12 +627,13 @@ impl<T: Record> Append<T> {
         self.items.end();
     }
 
-    /// Appends an item; its slot in the list.
+    /// Appends an item; its slot in the list, or `u32::MAX` where the list is full.
     #[inline]
     pub fn append(&self, item: T) -> u32 {
-        let before = self.items.len() + self.refused.get();
+        let before = self.items.len();
         if !self.items.put(item) {
             self.refused.set(self.refused.get() + 1);
+            return u32::MAX;
         }
         self.first.wrapping_add(before as u32)
     }

@@ -174,8 +174,8 @@ pub trait Memory {
         let _ = (frontier, node, pc);
     }
 
-    /// Reserves an item of a list; its slot, which is the number of items before it, even if there is no room. An
-    /// overflow is noted here with the pc, and becomes a trap at the end of the barrier group.
+    /// Reserves an item of a list; its slot, or any slot from the capacity on when there is no room. An overflow is
+    /// noted here with the pc, and becomes a trap at the end of the barrier group.
     fn append(&mut self, list: ListId, pc: u32) -> u32 {
         let _ = (list, pc);
         0

@@ -661,14 +661,17 @@ impl<'m> Run<'m> {
         self.memory.store(finished, 4, 1);
     }
 
-    /// Takes a slot of a frontier or list.
+    /// Takes a slot of a frontier or list; the largest number where there is none.
     fn reserve(&mut self, id: u32) -> u32 {
         let f = &mut self.frontiers[id as usize];
         f.local += 1;
         let counter = f.counters + u64::from(f.third) * 128;
         let slot = self.memory.load(counter, 8);
         self.memory.store(counter, 8, slot + 1);
-        u32::try_from(slot).unwrap_or(u32::MAX)
+        match slot < f.capacity.into() {
+            true => slot as u32,
+            false => u32::MAX,
+        }
     }
 
     fn store_field(&mut self, id: u32, (field, slot): (u16, u32), (scalar, bits): (Scalar, u64)) {
