@@ -43,7 +43,7 @@ pub mod asked {
     }
 
     /// Until something is found, and as long as nothing is wrong.
-    #[fixpoint(after(tried), until((!all.is_empty() || round == 6) && wrong.len() == 0), max_rounds = 9)]
+    #[fixpoint(after(tried), until((!all.is_empty() || round == 6) && wrong.len() < 2), max_rounds = 9)]
     mod sought {
         #[wave(nodes)]
         fn look(v: Node, round: Round, all: &Push, rounds: &Buf<Atomic<u32>>) {

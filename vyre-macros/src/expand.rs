@@ -270,10 +270,8 @@ impl Expansion<'_> {
         let many = many_arguments(asked.len());
         let parameters = asked.into_iter();
         let parameters = parameters.map(|(ident, ty, _)| quote! { #ident: #ty });
-        // `list.len() == 0` says that nothing was ever pushed, where `is_empty()` is refused.
         Some(quote! {
             #[doc(hidden)]
-            #[allow(clippy::len_zero)]
             #many
             #vis fn #name(#(#parameters),*) -> ::core::primitive::bool {
                 #until

@@ -293,7 +293,6 @@ fn none(graph: &Graph, (field, at): (&Field, Span), users: &[User], report: &mut
 
 /// Whether conditions wait for a list to be empty that never is again, which is said. A list keeps what it holds until a
 /// round begins it anew: with something in it, a fixpoint does not end that asks for `is_empty()` and is not its owner.
-/// Who means that nothing was ever pushed compares the number, `list.len() == 0`.
 pub(super) fn never_empty(
     graph: &Graph,
     fields: &Fields<'_>,
@@ -355,7 +354,7 @@ pub(super) fn never_empty(
                     "no wave of `{this}` changes list `{list}`: `{this}` never ends if something is in it"
                 ),
                 format!(
-                    "ask for what the rounds change, such as a `#[frontier]` that a wave of `{this}` sweeps; where nothing may be in the list, write `{list}.len() == 0`"
+                    "ask for what the rounds change, such as a `#[frontier]` that a wave of `{this}` sweeps"
                 ),
             ),
         };
