@@ -448,7 +448,10 @@ fn a_full_list_has_no_slot(runtime: &Runtime) {
         panic!("there is no such element");
     };
     let kind = TrapKind::IndexOutOfBounds;
-    assert_eq!((trap.kind, trap.index, trap.len), (kind, u32::MAX.into(), 4));
+    assert_eq!(
+        (trap.kind, trap.index, trap.len),
+        (kind, u32::MAX.into(), 4)
+    );
 }
 
 backend_tests!(
