@@ -221,7 +221,7 @@ pub fn played_look() {
     let _told_by_its_word = fault::signal().is_some_and(Signal::is_raised);
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

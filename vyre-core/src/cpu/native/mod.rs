@@ -35,7 +35,7 @@ use crate::run::args::{Args, Lent, TopologyArgs};
 use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress};
 use crate::run::outcome::{Activity, Outcome, for_queries};
 use crate::run::schedule::Meter;
-use crate::run::stop::{Looking, Stop};
+use crate::run::stop::{Looking, Stop, lock};
 use crate::vir0::module::{Buffer, BufferId, FixpointId, Program, WaveId};
 use faults::{can_trap, refine};
 use looks::{Ahead, is_lent};
@@ -358,7 +358,7 @@ impl NativeExecutor {
                 let mut results = Outcome::default();
                 let mut bodies = Native::new(calls, scratch, &mut []);
                 let run = state.run(args, &mut bodies, (&mut results, true));
-                let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut done = lock(&done);
                 done[at] = run.map(|()| results);
             }
         };

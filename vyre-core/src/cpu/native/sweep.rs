@@ -21,6 +21,7 @@ use crate::dsl::record::{Record, Rows};
 use crate::dsl::views::{AtomicElement, Buf};
 use crate::plan::footprint::{ALONE, CHUNK, PULLERS};
 use crate::run::schedule::{Pending, lowest};
+use crate::run::stop::lock;
 use crate::vir0::module::{
     Access, BufferId, Domain, Extent, ListId, Mode, Program, Resource, UpdateOp, WaveId,
 };
@@ -30,7 +31,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The name under which profilers show the lanes of a wave. The macros implement it for a type called like the wave's
 /// function, because a symbol of a function in an `impl` names the type.
@@ -330,6 +331,7 @@ impl<'s> Sweep<'s> {
         C: LaneArg,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
+        args.ready(1);
         self.span_alone(1, &mut args, (name, kernel));
     }
 
@@ -540,7 +542,7 @@ impl<'s> Sweep<'s> {
         });
     }
 
-    /// The same on this thread.
+    /// The same on this thread, with args that are ready.
     fn span_alone<N, C, F>(&self, len: usize, args: &mut C, (name, kernel): (N, F))
     where
         N: Named,
@@ -548,9 +550,7 @@ impl<'s> Sweep<'s> {
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
         let code = self.code();
-        let chunks = chunks(len);
-        args.ready(chunks);
-        for chunk in 0..chunks {
+        for chunk in 0..chunks(len) {
             let _in_lane = InLane::enter(Lanes::Alone, &code.watch);
             let (first, end) = borders(len, chunk);
             let local = args.begin();
@@ -680,10 +680,6 @@ fn in_turn<D: Send>(waits: bool, done: &[Mutex<Option<D>>], run: impl Fn(usize) 
 /// Calls with each number on all threads. What shares them out is compiled once, and not for each wave.
 fn on_all(numbers: usize, run: &(dyn Fn(usize) + Sync)) {
     (0..numbers).into_par_iter().for_each(run);
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a chunk leaves.

@@ -17,6 +17,7 @@ use crate::plan::route::Route;
 use crate::run::args::Args;
 use crate::run::outcome::Activity;
 use crate::run::schedule::Course;
+use crate::run::stop::lock;
 use crate::vir0::local::{Local, locals};
 use crate::vir0::module::{
     BufferId, Extent, FixpointId, FrontierId, ListId, Mode, Program, Resource, TopologyId,
@@ -27,7 +28,7 @@ use crate::vir0::trap::{Part, Trap, TrapKind};
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Nodes and edges from which a group of parts is large enough for a thread.
 const GROUP_WORK: u64 = 8192;
@@ -441,7 +442,7 @@ fn groups<'j>(
 impl<'j> Job<'j> {
     /// The next group that somebody is to run.
     pub(crate) fn next(&self) -> Option<Group<'j>> {
-        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut groups = lock(&self.groups);
         groups.pop()
     }
 
