@@ -504,7 +504,11 @@ impl State {
                 let memory = &mut self.memory;
                 let of: image::Of<'_> = (&program_at, &is_aborted);
                 match batch {
-                    0 => Run::new(memory, image, of).run(&mut told),
+                    0 => {
+                        let mut run = Run::new(memory, image, of);
+                        run.together = grid.cooperative;
+                        run.run(&mut told);
+                    }
                     batch => {
                         image::run_batch(memory, (image, batch), grid.ctas, of, &mut told);
                     }
@@ -880,7 +884,7 @@ impl Driver for Fake {
         if kernel == Kernel::Megakernel {
             let most = state.spec.multiprocessors * state.active_ctas(grid);
             let fits = grid.ctas <= most && grid.ctas.is_multiple_of(grid.cluster);
-            if !(fits && grid.cooperative) {
+            if !fits {
                 violation(&format!("the megakernel is launched as {grid:?}"));
             }
         }

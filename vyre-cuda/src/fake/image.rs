@@ -114,6 +114,8 @@ pub(super) struct Run<'m> {
     control: Control,
     /// A CTA for itself, of a batch.
     alone: bool,
+    /// All CTAs are resident, so that they can wait for each other.
+    pub(super) together: bool,
     /// Nothing more of it is done, because it is to stop.
     aborted: bool,
     trapped: bool,
@@ -175,6 +177,7 @@ impl<'m> Run<'m> {
             head,
             control,
             alone: false,
+            together: true,
             aborted: false,
             trapped: false,
             turns: 0,
@@ -230,6 +233,10 @@ impl<'m> Run<'m> {
         let mut pc = 1;
         loop {
             let step = self.steps[pc];
+            let waits = matches!(step.kind, step::UNTIL | step::BARRIER | step::HUBS);
+            if waits && !self.together && !self.alone {
+                violation("a launch waits for CTAs that need not be resident");
+            }
             if matches!(step.kind, step::UNTIL | step::BARRIER) {
                 self.look();
                 if self.settle(&step) {

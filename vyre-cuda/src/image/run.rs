@@ -2,6 +2,7 @@
 
 use super::{FRONTIER_CONTROL_BYTES, Layout, list_number, ordered, reduction_kind};
 use crate::abi::{self, Pod, bytes_of};
+use std::mem::offset_of;
 use vyre_core::plan::arena::Filling;
 use vyre_core::vir0::exact;
 use vyre_core::vir0::flow::op;
@@ -264,6 +265,16 @@ impl Layout {
             "modules rely on it"
         );
         out
+    }
+
+    /// Whether CTAs of a launch on these tables wait for each other: then all of them have to be resident.
+    pub(crate) fn waits(&self, tables: &[u8]) -> bool {
+        let waits = [abi::step::BARRIER, abi::step::UNTIL, abi::step::HUBS].map(u32::to_ne_bytes);
+        (0..self.steps.len()).any(|step| {
+            let kind = step * size_of::<abi::Step>() + offset_of!(abi::Step, kind);
+            let kind = &tables[self.head.steps as usize + kind..][..size_of::<u32>()];
+            waits.iter().any(|waits| waits == kind)
+        })
     }
 
     /// The steps as runs have them, of the pass's own module or not.

@@ -1,5 +1,6 @@
 use super::*;
 use crate::neighbor_loop::words::word;
+use vyre_core::plan::arena::Filling;
 use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE, Word};
 use vyre_core::vir0::module::{
     Buffer, Constant, ConstantId, Extent, Fixpoint, FixpointId, Frontier, FrontierId, ItemRows,
@@ -186,6 +187,29 @@ fn run_of<'a>(program: &'a Program, turns: Vec<Option<Turn>>) -> Run<'a> {
         time_waves: false,
         compiled: false,
     }
+}
+
+#[test]
+fn ctas_wait_for_each_other_where_a_run_has_a_barrier() {
+    let waits = |program: &Program, fills| {
+        let of = (program, Allocation::Separate);
+        let layout = Layout::new(of, room(200), &[4.0], 4).unwrap();
+        let run = run_of(program, vec![]);
+        layout.waits(&layout.encode(&Run { fills, ..run }))
+    };
+    let fill = |waits| vec![(Filling { phase: 0, waits }, abi::Fill::default())];
+    let mut flat = program(vec![word(Op::Ret, 0, 0, 0, 0)], 1);
+    assert!(!waits(&flat, vec![]));
+    assert!(!waits(&flat, fill(false)));
+    assert!(waits(&flat, fill(true)));
+    assert!(waits(&search(), vec![]));
+    flat.schedule = vec![
+        Step::Wave(WaveId(0)),
+        Step::Barrier,
+        Step::Wave(WaveId(0)),
+        Step::End,
+    ];
+    assert!(waits(&flat, vec![]));
 }
 
 /// A wave's entry in an image, and its place among those that may pull.

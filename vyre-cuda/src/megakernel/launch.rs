@@ -104,6 +104,8 @@ pub(super) struct Work {
     pub(super) batch: u64,
     pub(super) ctas: u32,
     pub(super) cluster: u32,
+    /// Whether CTAs wait for each other.
+    pub(super) waits: bool,
 }
 
 /// Queries that go to the device together.
@@ -215,7 +217,7 @@ impl Launcher {
             if nth == 0 {
                 timer.start()?;
             }
-            let grid = pass.grid(work.ctas, work.cluster);
+            let grid = pass.grid(&work);
             let params = [Param::Address(work.image), Param::Address(work.batch)];
             // SAFETY: the arguments are a megakernel's. What image and batch name belongs to the session, which waits for
             // the launch before it takes another module; `work.ctas` CTAs are resident together, as many a multiprocessor as its

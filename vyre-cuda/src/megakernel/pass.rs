@@ -1,5 +1,6 @@
 //! What all launches of a pass have in common: the device, the program, its layout, its code, and what runs it.
 
+use super::launch::Work;
 use super::record::Words;
 use super::settings::{CLUSTERS, clustered};
 use crate::abi;
@@ -170,9 +171,12 @@ impl Pass {
     }
 
     /// A launch of the call that has begun.
-    pub(super) fn grid(&self, ctas: u32, cluster: u32) -> Grid {
+    pub(super) fn grid(&self, work: &Work) -> Grid {
         let shared_bytes = self.laid().shared_bytes;
-        let grid = |module: &Module| module.grid(ctas, shared_bytes, cluster);
+        let grid = |module: &Module| Grid {
+            cooperative: work.waits,
+            ..module.grid(work.ctas, shared_bytes, work.cluster)
+        };
         match self.running.upgrade() {
             Some(running) => grid(&running.0.module),
             None => grid(self.device.interpreter().module()),

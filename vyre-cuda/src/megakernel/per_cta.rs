@@ -291,6 +291,7 @@ where
             batch: head,
             ctas: self.ctas,
             cluster: 1,
+            waits: false,
         }))
     }
 

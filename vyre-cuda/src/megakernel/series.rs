@@ -124,6 +124,7 @@ impl Launch for Series<'_, '_> {
             batch: 0,
             ctas,
             cluster,
+            waits: pass.laid().waits(&encoded),
         }))
     }
 
