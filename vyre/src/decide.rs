@@ -1124,6 +1124,34 @@ mod tests {
     }
 
     #[test]
+    fn what_a_launch_lost_beside_its_rounds_decides_whether_waves_are_fused() {
+        let request = Request::on(1, 1, u64::MAX);
+        let launch = Plans::default();
+        let launch = launch.launch(&Thresholds::default().launch, &request, None);
+        let launch = Launch::of(&launch.expect("there is no limit"));
+        let fused = |least_bps: u32, overhead_ns| {
+            let mut thresholds = Thresholds::default();
+            thresholds.route.fused_launch_bps = least_bps;
+            let last = Volume {
+                wall_ns: 1_000,
+                overhead_ns,
+                found_bytes: 1 << 20,
+            };
+            let sample = Sample {
+                fusion: 1.0,
+                ..sample(&launch, &request, (Some(last), 0))
+            };
+            let choice = choose(&thresholds, &sample, None, None).expect("there is memory");
+            choice.route == route::Route::FusedWave
+        };
+        assert!(fused(3_000, Some(300)));
+        assert!(!fused(3_001, Some(300)));
+        // No launch is more than overhead.
+        assert!(fused(10_000, Some(2_000)));
+        assert!(!fused(1, None));
+    }
+
+    #[test]
     fn each_knob_is_tuned_in_turn() {
         let cost =
             |t: Tuned| u64::from(t.workers.unwrap()) + 100 * u64::from(t.items_per_lane != Some(2));

@@ -261,6 +261,12 @@ fn without_room_for_a_bitmap_lists_stay_lists(runtime: &Runtime) {
         "{text}"
     );
 
+    // Nor does a sweep take one that has become wide, where a budget that is nearly used up is not short.
+    let mut used_up = dense;
+    used_up.route.sparse_memory_bps = 10_001;
+    session.set_thresholds(used_up);
+    assert_eq!(run(&mut session, NODES - 1).ordered, 0);
+
     // As much as memory is short from on, and no more, has room.
     let roomy = runtime.with_memory(2 * exactly);
     let mut session = scattered::Session::new(&roomy, &graph).expect("fits");
@@ -317,6 +323,13 @@ fn short_memory_leaves_a_sweep_to_one_thread() {
         drop(session);
         let tight = Runtime::native().with_memory(exactly);
         let mut session = scattered::Session::new(&tight, &graph).expect("fits");
+        assert_eq!(run(&mut session, NODES - 1).shared, 0);
+        drop(session);
+        // Whoever holds it.
+        let both = Runtime::native().with_memory(2 * exactly);
+        let mut other = scattered::Session::new(&both, &graph).expect("fits");
+        assert_eq!(run(&mut other, NODES - 1).shared, 2);
+        let mut session = scattered::Session::new(&both, &graph).expect("fits");
         assert_eq!(run(&mut session, NODES - 1).shared, 0);
     });
 }

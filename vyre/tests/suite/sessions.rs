@@ -573,14 +573,18 @@ fn autotuning_and_thresholds_change_no_bit() {
     session.set_autotune(true);
     assert_eq!(session.autotuned(), None);
     // Two runs for each of five candidates.
-    let mut runs = 0;
+    let mut tried = Vec::new();
     while session.autotuned().is_none() {
         let out = session.run(mean::Run { value: &value }).expect("runs");
         assert_eq!(out.total.to_bits(), expected.to_bits());
-        runs += 1;
-        assert!(runs <= 10);
+        tried.push(session.decisions().last().expect("decided").parallel_from);
+        assert!(tried.len() <= 10);
     }
-    assert_eq!(runs, 10);
+    let candidates = [8_193, 32_768, 131_072, 524_288, u64::from(u32::MAX)];
+    assert_eq!(tried, candidates.map(|from| [from; 2]).concat());
+    session.run(mean::Run { value: &value }).expect("runs");
+    let decision = session.decisions().last().expect("decided");
+    assert_eq!(decision.parallel_from, candidates[0]);
 
     let measured = Thresholds::read("parallel_from = 1_000_000_000\n").expect("thresholds");
     let mut session = mean::Session::new(&runtime.with_thresholds(measured), &graph).expect("fits");

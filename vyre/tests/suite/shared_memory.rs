@@ -128,6 +128,8 @@ fn sums(k: u64) -> (u64, u64, u64) {
 
 fn a_pass_that_was_split_fits_its_budget_on_a_device(device: &Runtime) {
     let graph = edgeless(1_000);
+    let allocated = || device.cuda_device().expect("it is one").allocated_bytes();
+    let mut takes = Vec::new();
     // 4,004 of the graph, 24 of reductions; scratch in places of 8,192.
     for (memory, groups, held) in [
         (30_000, 2, 20_412),
@@ -135,7 +137,9 @@ fn a_pass_that_was_split_fits_its_budget_on_a_device(device: &Runtime) {
         (12_220, 3, 12_220),
     ] {
         let runtime = device.clone().with_memory(memory);
+        let before = allocated();
         let mut session = tight::Session::new(&runtime, &graph).unwrap();
+        takes.push(allocated() - before);
         let barriers = |s: &&Step| matches!(s, Step::Barrier);
         let schedule = &session.program().schedule;
         assert_eq!(schedule.iter().filter(barriers).count() + 1, groups);
@@ -157,6 +161,8 @@ fn a_pass_that_was_split_fits_its_budget_on_a_device(device: &Runtime) {
             assert_eq!((out.x, out.y, out.z), sums(k), "{memory}");
         }
     }
+    // What is held is what there is on the device.
+    assert_eq!((takes[0], takes[1] - takes[2]), (takes[1], 8_192));
     let runtime = device.clone().with_memory(12_219);
     let error = tight::Session::new(&runtime, &graph).unwrap_err();
     assert_eq!(
