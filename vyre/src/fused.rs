@@ -65,8 +65,8 @@ struct Whole {
     /// With the barriers that both need, and no more.
     program: Arc<Program>,
     links: Vec<Link>,
-    /// Also where the backend runs programs.
-    in_turn: bool,
+    /// Also where the backend runs programs: the names of one whose result is open, and of the other one, which adds floats.
+    in_turn: Option<(String, String)>,
     /// The same, until it pays to run both in one launch.
     split: bool,
 }
@@ -98,7 +98,7 @@ impl Whole {
         runtime: &Runtime,
         (first, second): (&TopologyArgs<'_>, &TopologyArgs<'_>),
     ) -> Result<Plan, Error> {
-        if runtime.implementation().runs_bytecode() && !self.in_turn && !self.split {
+        if runtime.implementation().runs_bytecode() && self.in_turn.is_none() && !self.split {
             let both = self.fused.topology(first, second);
             let of = PlanOf {
                 links: self.links.clone(),
@@ -389,14 +389,16 @@ fn linked((a, b): (&Program, &Program), (from, to): (&str, &str)) -> Result<Vec<
 }
 
 /// Whether results show the order in which one of them adds floats, and the other leaves that to the backend, which
-/// decides it for a whole program.
-fn add_differently(a: &Program, b: &Program) -> bool {
+/// decides it for a whole program: the names of the other one, and of that one.
+fn add_differently(a: &Program, b: &Program) -> Option<(String, String)> {
     let open = |p: &Program| matches!(p.agreement, Agreement::Open(_));
     let adds = |p: &Program| {
         let mut words = p.kernels.iter().flat_map(|kernel| &kernel.code);
         words.any(|w| matches!(Op::from_code(w.op), Some(Op::AddF32 | Op::AddF64)))
     };
-    open(a) && !open(b) && adds(b) || open(b) && !open(a) && adds(a)
+    let mut ways = [(a, b), (b, a)].into_iter();
+    let found = ways.find(|(x, y)| open(x) && !open(y) && adds(y));
+    found.map(|(x, y)| (x.name.clone(), y.name.clone()))
 }
 
 impl<A: Pass, B: Pass> FusedSession<A, B> {
@@ -522,9 +524,9 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         each.retain(|told| !told.1.decider.decisions.is_empty());
         let (mut way, mut unmeasured_here) = (String::new(), String::new());
         if !each.is_empty() {
-            way += match self.is_one_launch() {
-                true => "both      in one launch",
-                false => "both      one after the other",
+            way += &match self.is_one_launch() {
+                true => "both      in one launch".to_owned(),
+                false => format!("both      one after the other{}", self.why_in_turn()),
             };
             way += &lines(self.fusion.considered());
             if let Some(why) = &self.stuck {
@@ -540,6 +542,21 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         let program = &self.whole.program;
         let bottom = (self.sides).bottom(program, code, false, &unmeasured_here);
         Explanation(each, way + &bottom)
+    }
+
+    /// Why the passes are not in one launch where the session is, unless it is for what was measured, which is said below
+    /// that.
+    fn why_in_turn(&self) -> String {
+        let runtime = self.sides.runtime();
+        if !runtime.implementation().runs_bytecode() {
+            return format!(": {} calls each pass's own functions", runtime.backend());
+        }
+        match &self.whole.in_turn {
+            Some((open, adds)) => format!(
+                ": the result of `{open}` is open, so that in one launch `{adds}` would add floats in another order"
+            ),
+            None => String::new(),
+        }
     }
 
     /// What was uploaded, allocated, waited for, read back and launched since the session was made, for both passes;
@@ -626,7 +643,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
     fn take_way(&mut self) -> Result<(), RunError> {
         let runtime = self.sides.runtime().clone();
         let program = &*self.whole.program;
-        let may_fuse = runtime.implementation().runs_bytecode() && !self.whole.in_turn;
+        let may_fuse = runtime.implementation().runs_bytecode() && self.whole.in_turn.is_none();
         let may_change = may_fuse && !matches!(program.agreement, Agreement::Open(_));
         let offers = may_change.then(|| Offer::new(BuiltIn::Fusion));
         let items = longest(program, &self.sizes).max(self.sizes.nodes);

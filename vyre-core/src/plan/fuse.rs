@@ -34,12 +34,19 @@ pub struct Link {
 #[derive(Clone, Error, PartialEq, Eq)]
 pub enum FuseError {
     /// They do not work on the same topologies.
-    #[error("`{first}` and `{second}` have different topologies")]
+    #[error(
+        "`{first}` works on {first_graphs}, and `{second}` on {second_graphs}: fused passes work on the same graphs, declared \
+         in the same order, of which a `reverse_of` is one"
+    )]
     Topologies {
         /// Name of the first.
         first: String,
-        /// Of the second.
+        /// Names of its graphs, in words.
+        first_graphs: String,
+        /// Name of the second.
         second: String,
+        /// Names of its graphs, in words.
+        second_graphs: String,
     },
     /// A link that joins what does not fit.
     #[error("`{from}` cannot be linked to `{to}`: {why}")]
@@ -254,9 +261,21 @@ pub fn fuse(first: &Program, second: &Program, links: &[Link]) -> Result<Fused, 
                 .all(|(a, b)| a.reverse_of == b.reverse_of)
     };
     if !same(first, second) {
+        let graphs = |p: &Program| {
+            let names = p.topologies.iter().map(|t| match t.reverse_of {
+                Some(of) => format!("`{}` (reverse of `{}`)", t.name, p.topologies[of.index()].name),
+                None => format!("`{}`", t.name),
+            });
+            match names.collect::<Vec<_>>().join(" and ") {
+                none if none.is_empty() => "no graph".to_owned(),
+                names => names,
+            }
+        };
         return Err(FuseError::Topologies {
             first: first.name.clone(),
+            first_graphs: graphs(first),
             second: second.name.clone(),
+            second_graphs: graphs(second),
         });
     }
     for (what, a, b) in [

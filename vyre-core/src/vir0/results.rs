@@ -135,11 +135,27 @@ pub fn unsettled(program: &Program) -> Option<Unsettled> {
             format!("{before} and {last}")
         }
     };
-    let claims: Vec<String> = open
-        .iter()
-        .map(|name| format!("{name} = \"why\""))
-        .collect();
-    let claim = format!("`#[pass(same_result({}))]`", claims.join(", "));
+    // Of fused passes, each claims what is its own.
+    let mut passes: Vec<(Option<&str>, Vec<String>)> = Vec::new();
+    for name in &open {
+        let (pass, field) = match name.split_once("::") {
+            Some((pass, field)) => (Some(pass), field),
+            None => (None, *name),
+        };
+        let claim = format!("{field} = \"why\"");
+        match passes.iter_mut().find(|(of, _)| *of == pass) {
+            Some((_, claims)) => claims.push(claim),
+            None => passes.push((pass, vec![claim])),
+        }
+    }
+    let claims = passes.iter().map(|(pass, claims)| {
+        let claim = format!("`#[pass(same_result({}))]`", claims.join(", "));
+        match pass {
+            Some(pass) => format!("{claim} of `{pass}`"),
+            None => claim,
+        }
+    });
+    let claim = claims.collect::<Vec<_>>().join(" and ");
     let switch = match open.len() {
         1 => {
             format!("`set_side_changes(true)` or, if it is true, a claim, {claim}, lets it change")
