@@ -380,9 +380,17 @@ impl Memory {
         };
         let takes = footprint_on(program, &self.sizes, self.holder.target());
         let takes = takes.map_err(|e| refused(e.into(), None))?;
-        takes
-            .fit(available, self.allocation)
-            .map_err(|e| refused(e.into(), None))?;
+        if let Err(e) = takes.fit(available, self.allocation) {
+            let mut refused = refused(e.into(), None);
+            let shared = takes.bytes(Allocation::Shared);
+            if let (RunError::Memory { what, .. }, true) = (&mut refused, shared <= available) {
+                what.push_str(&format!(
+                    " as the session is laid out, which had room for buffers beside each other; with a budget of {shared} \
+                     bytes a session's buffers share memory, and it fits"
+                ));
+            }
+            return Err(refused);
+        }
         let needed = takes.bytes(self.allocation);
         self.needed_bytes = needed;
         self.resident_bytes = takes

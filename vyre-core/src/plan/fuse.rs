@@ -263,7 +263,11 @@ pub fn fuse(first: &Program, second: &Program, links: &[Link]) -> Result<Fused, 
     if !same(first, second) {
         let graphs = |p: &Program| {
             let names = p.topologies.iter().map(|t| match t.reverse_of {
-                Some(of) => format!("`{}` (reverse of `{}`)", t.name, p.topologies[of.index()].name),
+                Some(of) => format!(
+                    "`{}` (reverse of `{}`)",
+                    t.name,
+                    p.topologies[of.index()].name
+                ),
                 None => format!("`{}`", t.name),
             });
             match names.collect::<Vec<_>>().join(" and ") {

@@ -108,6 +108,49 @@ fn each_pass_has_its_lists_and_its_rows(runtime: &Runtime) {
     }
 }
 
+/// Adds floats in an order that is always the same.
+#[wave_graph]
+mod weighed {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        weight: f32,
+    }
+
+    #[wave(nodes)]
+    fn add(v: Node, graph: &Csr, weight: &mut f32) {
+        let mut sum = 0.0;
+        for to in graph.neighbors(v) {
+            sum += 0.1 * to as f32;
+        }
+        *weight = sum;
+    }
+}
+
+#[test]
+fn what_keeps_passes_apart_is_said() {
+    let graph = graph();
+    let told = |runtime: &Runtime| {
+        let topology = (&graph, &graph);
+        let both = FusedSession::<weighed::Pass, noted::Pass>::new(runtime, topology, &[]);
+        let mut both = both.unwrap();
+        both.run(weighed::Run {}, noted::Run { from: 2 }).unwrap();
+        assert!(!both.is_one_launch());
+        both.explain().to_string()
+    };
+    let text = told(&Runtime::native());
+    let why = "\nboth      one after the other: native calls each pass's own functions\n";
+    assert!(text.contains(why), "{text}");
+    let text = told(&Runtime::vir0());
+    let why = "\nboth      one after the other: the result of `noted` is open, so that in one launch `weighed` would add floats \
+               in another order\n";
+    assert!(text.contains(why), "{text}");
+    // A claim is the pass's own.
+    let claim = "`#[pass(same_result(seen = \"why\", notes = \"why\", far = \"why\"))]` of `noted`";
+    assert!(text.contains(claim), "{text}");
+}
+
 fn a_linked_pair_gives_what_two_sessions_give(runtime: &Runtime) {
     let graph = graph();
     let topology = (&graph, &graph);
@@ -218,6 +261,13 @@ fn links_that_do_not_fit_are_refused() {
     assert_eq!(
         error.unwrap_err().to_string(),
         "`bfs` and `busy` are given different graphs; fused passes work on the same ones"
+    );
+    type Ranks = crate::backends::pagerank::Pass;
+    let error = FusedSession::<Ranks, bfs::Pass>::new(&Runtime::vir0(), graph, &[]);
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "`pagerank` works on `graph` and `incoming` (reverse of `graph`), and `bfs` on `graph`: fused passes work on the same \
+         graphs, declared in the same order, of which a `reverse_of` is one"
     );
 }
 

@@ -484,8 +484,74 @@ fn memory_in_turn_gives_on_a_cpu_what_it_gives_apart(runtime: &Runtime) {
     }
 }
 
+/// Two temporaries that never live at once, and a result as long as a run says.
+#[wave_graph]
+mod long {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[scratch(per = node)]
+        first: u64,
+        #[scratch(per = node)]
+        second: u64,
+        #[output(per = node)]
+        x: u64,
+        #[output(per = n)]
+        y: u32,
+        n: u32,
+    }
+
+    #[wave(nodes)]
+    fn begin(v: Node, first: &mut u64) {
+        *first = u64::from(v);
+    }
+
+    #[wave(nodes, after(begin))]
+    fn take(first: &u64, x: &mut u64) {
+        *x = *first;
+    }
+
+    #[wave(nodes, after(take))]
+    fn again(v: Node, second: &mut u64) {
+        *second = 2 * u64::from(v);
+    }
+
+    #[wave(nodes, after(again))]
+    fn add(second: &u64, x: &mut u64) {
+        *x += *second;
+    }
+
+    #[wave(range(n))]
+    fn count(i: Index, y: &mut u32) {
+        *y = i;
+    }
+}
+
+/// A session that has room to spare lays its buffers out beside each other. A run that is too long for that says with
+/// which budget it is not.
+fn a_run_that_is_too_long_for_a_roomy_layout_says_so(runtime: &Runtime) {
+    let graph = edgeless(5_000);
+    let roomy = runtime.clone().with_memory(1 << 30);
+    let mut session = long::Session::new(&roomy, &graph).unwrap();
+    let apart = roomy.memory().unwrap().1;
+    let right = session.run(long::Run { n: 2_000 }).unwrap();
+
+    let tight = runtime.clone().with_memory(apart + 100);
+    let mut session = long::Session::new(&tight, &graph).unwrap();
+    let refused = session.run(long::Run { n: 2_000 }).unwrap_err().to_string();
+    let (_, said) = refused.split_once("with a budget of ").expect(&refused);
+    let (budget, _) = said.split_once(' ').expect(&refused);
+    let budget: u64 = budget.parse().expect(&refused);
+    assert!(budget < apart, "{refused}");
+    drop(session);
+    let shared = runtime.clone().with_memory(budget);
+    let mut session = long::Session::new(&shared, &graph).unwrap();
+    let out = session.run(long::Run { n: 2_000 }).unwrap();
+    assert_eq!((out.x, out.y), (right.x, right.y));
+}
+
 backend_tests!(
-    cpus: memory_in_turn_gives_on_a_cpu_what_it_gives_apart;
+    cpus: memory_in_turn_gives_on_a_cpu_what_it_gives_apart, a_run_that_is_too_long_for_a_roomy_layout_says_so;
     devices: a_pass_that_was_split_fits_its_budget_on_a_device, many_graphs_share_memory_in_one_launch,
         frontiers_and_scratch_in_turn_give_what_they_give_apart, a_budget_counts_what_is_allocated,
 );
