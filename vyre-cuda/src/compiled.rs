@@ -29,8 +29,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use vyre_core::dsl::error::RunError;
+use vyre_core::plan::cuda::Cuda;
+use vyre_core::plan::device::Device as _;
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::run::backend::{CodeRoom, GiveUp, Taken};
+use vyre_core::run::backend::{CodeRoom, GiveUp, Taken, runnable};
 use vyre_core::vir0::module::Program;
 
 /// About what the megakernel's own variables take of a CTA's shared memory.
@@ -204,7 +206,8 @@ pub(crate) fn changes(program: &Program, layout: &Layout, clusters: bool) -> Cha
 /// of the line where the file can be read, from the current folder or one around it.
 ///
 /// # Errors
-/// The pass takes more shared memory than there is.
+/// The pass takes more shared memory than there is. [`RunError::NoParts`], as of a session: each part of a graph runs a
+/// fixpoint of it by itself (`#[fixpoint(per = ..)]`).
 pub fn pass_ptx(program: &Program, degree: f64, shape: Option<Shape>) -> Result<String, RunError> {
     let (changes, clusters) = for_large_gpu(program, degree, shape)?;
     let marked = marked(&changes, clusters).map_err(|e| RunError::Backend(e.to_string()))?;
@@ -217,6 +220,7 @@ pub(crate) fn for_large_gpu(
     degree: f64,
     shape: Option<Shape>,
 ) -> Result<(Changes, bool), RunError> {
+    runnable(program, (Cuda.name(), false))?;
     let room = Room {
         shared_bytes: 227 * 1024 - OWN_SHARED_BYTES,
         clusters: true,
