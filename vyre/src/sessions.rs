@@ -450,7 +450,9 @@ impl<P: Pass> Sessions<P> {
         if done < queries {
             self.sides.forget_run();
         }
-        self.sides.ran(took, did, 1);
+        if queries > 0 || !tells.results.is_empty() {
+            self.sides.ran(took, did, 1);
+        }
         if let Some(report) = seen {
             self.sides.saw(&report, done as u64);
         }
