@@ -251,6 +251,7 @@ impl Resident {
             followed = self.many.follow(&hint);
         }
         followed.notes.extend(why);
+        let route = self.many.limits().jit.then_some(route);
         decided.begin(now, (route, self.selector.considered()), followed);
         let before = runtime.now();
         let mut outcomes = self.many.run_batch(&queries, room);

@@ -403,7 +403,7 @@ fn searched(many: &mut bfs::Sessions, graph: &Csr, sources: &[u32]) -> (&'static
 /// What is said of a candidate for the last queries on several graphs that ran together.
 fn said_of_many<P: Pass>(many: &Sessions<P>, candidate: BuiltIn) -> Option<String> {
     let text = many.explain().to_string();
-    let last = text.rfind("launches ").unwrap_or(0);
+    let last = text.rfind("launch ").unwrap_or(0);
     let line = text[last..]
         .lines()
         .find(|line| line.contains(&format!("{candidate}:")))?;
