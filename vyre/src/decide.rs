@@ -555,6 +555,8 @@ impl Decider {
                 took,
                 runs: self.decisions.back().map_or(1, |d| d.queries),
                 compiled: happened.route == "compiled",
+                pulled: happened.activity.map(|a| a.pulled > 0),
+                packed: read.packed > 0,
             });
         }
         if let Some(tuner) = &mut self.tuner {
