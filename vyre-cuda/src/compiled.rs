@@ -16,7 +16,7 @@
 use crate::code::{MEGAKERNEL_PTX, with_clusters};
 use crate::device::Device;
 use crate::image::{ITEMS_PER_LANE, ImageError, Layout, Room};
-use crate::module::{Figures, Module, room_of};
+use crate::module::{Figures, Module, room_of, share_of};
 use crate::ptx::bodies;
 use crate::ptx::narrow::rounds;
 use crate::ptx::sites;
@@ -29,8 +29,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use vyre_core::dsl::error::RunError;
+use vyre_core::plan::cuda::Cuda;
+use vyre_core::plan::device::Device as _;
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::run::backend::{CodeRoom, GiveUp, Taken};
+use vyre_core::run::backend::{CodeRoom, GiveUp, Taken, runnable};
 use vyre_core::vir0::module::Program;
 
 /// About what the megakernel's own variables take of a CTA's shared memory.
@@ -204,7 +206,8 @@ pub(crate) fn changes(program: &Program, layout: &Layout, clusters: bool) -> Cha
 /// of the line where the file can be read, from the current folder or one around it.
 ///
 /// # Errors
-/// The pass takes more shared memory than there is.
+/// The pass takes more shared memory than there is. [`RunError::NoParts`], as of a session: each part of a graph runs a
+/// fixpoint of it by itself (`#[fixpoint(per = ..)]`).
 pub fn pass_ptx(program: &Program, degree: f64, shape: Option<Shape>) -> Result<String, RunError> {
     let (changes, clusters) = for_large_gpu(program, degree, shape)?;
     let marked = marked(&changes, clusters).map_err(|e| RunError::Backend(e.to_string()))?;
@@ -217,6 +220,7 @@ pub(crate) fn for_large_gpu(
     degree: f64,
     shape: Option<Shape>,
 ) -> Result<(Changes, bool), RunError> {
+    runnable(program, (Cuda.name(), false))?;
     let room = Room {
         shared_bytes: 227 * 1024 - OWN_SHARED_BYTES,
         clusters: true,
@@ -228,13 +232,27 @@ pub(crate) fn for_large_gpu(
     let mut layout = Layout::new(of, room, &degrees, ITEMS_PER_LANE).map_err(refused)?;
     let wanted = shape.unwrap_or_else(|| shape::chosen(program, (0, false)));
     if wanted != Shape::INTERPRETER {
-        let room = room_of(room, OWN_SHARED_BYTES, (wanted, layout.is_narrow()));
-        match layout.shaped(of, room) {
+        let is_narrow = layout.is_narrow();
+        let shaped = room_of(room, OWN_SHARED_BYTES, (wanted, is_narrow));
+        match layout.shaped(of, shaped) {
             Ok(shaped) => layout = shaped,
             Err(ImageError::Shared { needed, available }) if shape.is_some() => {
+                let (each, [system, own]) = share_of(room, OWN_SHARED_BYTES, (wanted, is_narrow));
+                let left = match each.checked_sub(system + own) {
+                    // Units of 128 bytes.
+                    Some(_) => format!(
+                        "{} bytes, of which the system takes {system}, the module's own variables take {own}, and \
+                         {available} are left for it",
+                        available + system + own
+                    ),
+                    None => format!(
+                        "{each} bytes, which is less than the {} that the system and the module's own variables take",
+                        system + own
+                    ),
+                };
                 return Err(RunError::Backend(format!(
                     "the pass needs {needed} bytes of shared memory for a CTA; where {wanted} is its shape, {} CTAs \
-                     share a multiprocessor, and each has {available} bytes for it: take a shape of fewer CTAs",
+                     share a multiprocessor, and each has {left}: take a shape of fewer CTAs",
                     wanted.ctas()
                 )));
             }
@@ -357,7 +375,36 @@ impl fmt::Display for Compiled {
 
 #[cfg(test)]
 mod tests {
-    use super::allowed;
+    use super::{allowed, for_large_gpu};
+    use crate::image::tests::search;
+
+    /// The numbers in what is said of a shape, in order.
+    fn refused(shape: &str) -> (String, Vec<u32>) {
+        let shape = shape.parse().expect("a shape");
+        let error = for_large_gpu(&search(), 4.0, Some(shape)).expect_err("it does not fit");
+        let text = error.to_string();
+        let numbers = text.split(|c: char| !c.is_ascii_alphanumeric());
+        let numbers = numbers.filter_map(|word| word.parse().ok()).collect();
+        (text, numbers)
+    }
+
+    #[test]
+    fn what_is_said_of_a_shape_without_room_adds_up() {
+        // 228 KiB of a multiprocessor for 10 CTAs, in units of 128 bytes.
+        let (text, numbers) = refused("128x10");
+        let [needed, ctas, each, system, own, left] = numbers[..] else {
+            panic!("{text}");
+        };
+        assert_eq!((ctas, each), (10, 23_296), "{text}");
+        assert_eq!(each, system + own + left, "{text}");
+        assert!(left < needed && own > 0, "{text}");
+        // Less than what is taken before.
+        let (text, numbers) = refused("128x16");
+        let [_, ctas, each, taken] = numbers[..] else {
+            panic!("{text}");
+        };
+        assert_eq!((ctas, each, taken), (16, 14_592, system + own), "{text}");
+    }
 
     #[test]
     fn a_module_that_takes_the_driver_too_long_is_refused_by_its_lines() {

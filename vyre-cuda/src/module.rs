@@ -24,19 +24,28 @@ const DECLARED_BYTES: u32 = 1024;
 
 /// What each CTA has where a multiprocessor runs those of a shape in the place of one with this room, which declares
 /// `own_bytes` beside it. So does each of the others where they have narrow rounds.
-pub(crate) fn room_of(one: Room, own_bytes: u32, (shape, is_narrow): (Shape, bool)) -> Room {
+pub(crate) fn room_of(one: Room, own_bytes: u32, of: (Shape, bool)) -> Room {
+    let (each, taken) = share_of(one, own_bytes, of);
+    Room {
+        shared_bytes: each.saturating_sub(taken.iter().sum()) / 128 * 128,
+        shape: of.0,
+        ..one
+    }
+}
+
+/// Such a CTA's part of the multiprocessor, and what the system and the module's own variables take of it.
+pub(crate) fn share_of(
+    one: Room,
+    own_bytes: u32,
+    (shape, is_narrow): (Shape, bool),
+) -> (u32, [u32; 2]) {
     let all = one.shared_bytes + own_bytes + RESERVED_BYTES;
     let declared = if is_narrow {
         own_bytes
     } else {
         own_bytes.min(DECLARED_BYTES)
     };
-    let each = (all / shape.ctas()).saturating_sub(RESERVED_BYTES + declared);
-    Room {
-        shared_bytes: each / 128 * 128,
-        shape,
-        ..one
-    }
+    (all / shape.ctas(), [RESERVED_BYTES, declared])
 }
 
 /// What the compiler made of a megakernel.

@@ -244,7 +244,7 @@ pub(crate) fn parse(attrs: &[Attribute], title: String, name: &str, report: &mut
         }
     };
     let errors = report.len();
-    let mut said_unproven = None;
+    let (mut said_unproven, mut said_mandatory) = (None, None);
     let mut speedup = None;
     for arg in parse_args(tokens, report) {
         let word = arg.name.to_string();
@@ -283,6 +283,7 @@ pub(crate) fn parse(attrs: &[Attribute], title: String, name: &str, report: &mut
                 }
                 if word == "mandatory" {
                     claim.manifest.mandatory = true;
+                    said_mandatory = Some(arg.name.span());
                 } else {
                     said_unproven = Some(arg.name.span());
                 }
@@ -320,6 +321,14 @@ pub(crate) fn parse(attrs: &[Attribute], title: String, name: &str, report: &mut
             span,
             "an unproven pass claims no speedup",
             "remove `speedup`, or name the evidence",
+        );
+    }
+    if let (Some(span), Some(_)) = (said_mandatory, said_unproven) {
+        report.error_help(
+            span,
+            "an unproven pass cannot be `mandatory`: pipelines take only passes whose speedup was measured",
+            "remove `mandatory`, or replace `unproven` by the speedup and the measurement: \
+             `speedup = 1.8, evidence = \"evidence/NAME.csv\"`",
         );
     }
     if report.len() == errors

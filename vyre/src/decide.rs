@@ -555,6 +555,8 @@ impl Decider {
                 took,
                 runs: self.decisions.back().map_or(1, |d| d.queries),
                 compiled: happened.route == "compiled",
+                pulled: happened.activity.map(|a| a.pulled > 0),
+                packed: read.packed > 0,
             });
         }
         if let Some(tuner) = &mut self.tuner {
@@ -992,7 +994,8 @@ pub(crate) struct Shared {
     /// Counts these, from 1.
     number: u64,
     queries: usize,
-    route: Route,
+    /// Where the backend has two.
+    route: Option<Route>,
     /// As of a [`Decision`].
     considered: Vec<Considered>,
     followed: Followed,
@@ -1011,7 +1014,7 @@ impl AllShared {
     pub(crate) fn begin(
         &mut self,
         queries: usize,
-        (route, considered): (Route, &[Considered]),
+        (route, considered): (Option<Route>, &[Considered]),
         followed: Followed,
     ) {
         self.count += 1;
@@ -1059,19 +1062,17 @@ impl AllShared {
 
 impl fmt::Display for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let route = match self.route {
-            Route::Interpreter => "interpreter",
-            Route::Jit => "jit",
-        };
-        let s = if self.queries == 1 { "y" } else { "ies" };
         let Followed { workers, code, .. } = &self.followed;
-        write!(
-            f,
-            "launches {} of {} quer{s}: {route}{}",
-            self.number,
-            self.queries,
-            lines(&self.considered)
-        )?;
+        write!(f, "launch {}", self.number)?;
+        if self.queries != 1 {
+            write!(f, " of {} queries", self.queries)?;
+        }
+        match self.route {
+            Some(Route::Interpreter) => write!(f, ": interpreter")?,
+            Some(Route::Jit) => write!(f, ": jit")?,
+            None => {}
+        }
+        write!(f, "{}", lines(&self.considered))?;
         write!(f, "\n  followed  {workers} workers, {code}")?;
         for note in &self.followed.notes {
             write!(f, "; {note}")?;

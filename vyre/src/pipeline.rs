@@ -412,7 +412,7 @@ impl<'p, T> Pipeline<'p, T> {
     /// that is outranked in its stage leaves its part of the budgets to others.
     ///
     /// # Errors
-    /// Two alternatives have one id, or one has none; a mandatory one does not fit in the sample's budgets; a sum overflows.
+    /// Two alternatives have one id, or one has none; a mandatory one does not fit in the sample's budgets.
     pub fn select(&mut self, sample: &Sample) -> Result<Selected<'_, 'p, T>, PassError> {
         let mut verdicts: Vec<Vec<Option<Verdict>>> = self
             .stages

@@ -11,7 +11,7 @@ use std::fmt::{self, Write as _};
 use std::time::Duration;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::gains::{BuiltIn, Figure, Gain, Gains, UNIT_BPS};
-use vyre_core::plan::passes::{Candidate, Ranking, Sample, Skip, select};
+use vyre_core::plan::passes::{Candidate, Ranking, Sample, Skip, saved_ns, select};
 use vyre_core::run::outcome::Report;
 
 /// What was decided of a candidate before a launch.
@@ -31,9 +31,11 @@ pub enum Verdict {
     /// It pays.
     Selected {
         /// What it is expected to save in as many runs as there were, less what it costs; `None` where no time is
-        /// known.
+        /// known. Runs in which it was to be done and had nothing to do do not count. At most [`u64::MAX`].
         saves_ns: Option<i128>,
     },
+    /// It pays by its figures, and had nothing to do in any run so far: it has saved nothing.
+    Unused,
     /// It was measured, and is no faster.
     NoFaster {
         /// How fast it is.
@@ -51,6 +53,7 @@ impl fmt::Display for Considered {
             Verdict::Selected {
                 saves_ns: Some(saves_ns),
             } => write!(f, ": saves {saves_ns} ns"),
+            Verdict::Unused => write!(f, ": {}", unused(self.candidate)),
             Verdict::NoFaster { speedup_bps } => {
                 let (whole, rest) = (speedup_bps / UNIT_BPS, speedup_bps % UNIT_BPS);
                 write!(f, ": it is no faster, {whole}.{rest:04}x")
@@ -58,10 +61,21 @@ impl fmt::Display for Considered {
             Verdict::Skipped(reason) => write!(f, ": {reason}"),
         }?;
         match (self.verdict, self.is_done) {
-            (Verdict::Selected { .. }, false) => write!(f, "; not to be had now"),
-            (Verdict::Selected { .. }, true) | (_, false) => Ok(()),
+            (Verdict::Selected { .. } | Verdict::Unused, false) => write!(f, "; not to be had now"),
+            (Verdict::Selected { .. } | Verdict::Unused, true) | (_, false) => Ok(()),
             (_, true) => write!(f, "; done as before"),
         }
+    }
+}
+
+/// What no run has seen of a candidate that is to be done.
+fn unused(candidate: BuiltIn) -> &'static str {
+    match candidate {
+        BuiltIn::Lists => "nothing was packed yet",
+        BuiltIn::Plan => "it was not used yet",
+        BuiltIn::Pulling => "no round has pulled yet",
+        BuiltIn::Jit => "no run was of compiled code yet",
+        BuiltIn::Fusion => "no run was one launch yet",
     }
 }
 
@@ -70,7 +84,8 @@ pub(crate) fn lines(considered: &[Considered]) -> String {
     let mut text = String::new();
     for selected in [true, false] {
         let mut label = if selected { "selected" } else { "skipped" };
-        let is = |c: &&Considered| matches!(c.verdict, Verdict::Selected { .. }) == selected;
+        let pays = |v| matches!(v, Verdict::Selected { .. } | Verdict::Unused);
+        let is = |c: &&Considered| pays(c.verdict) == selected;
         for one in considered.iter().filter(is) {
             let _infallible = write!(text, "\n  {label:<10}{one}");
             label = "";
@@ -143,6 +158,10 @@ pub(crate) struct Ran {
     pub(crate) runs: u64,
     /// It was of compiled code.
     pub(crate) compiled: bool,
+    /// Some sweep pulled; `None` where that is not counted.
+    pub(crate) pulled: Option<bool>,
+    /// Small results came back packed.
+    pub(crate) packed: bool,
 }
 
 impl Ran {
@@ -154,6 +173,8 @@ impl Ran {
             took,
             runs: 0,
             compiled: false,
+            pulled: None,
+            packed: false,
         };
         for report in reports {
             let seen = report.activity.filter(|a| a.sweeps > 0);
@@ -162,8 +183,20 @@ impl Ran {
             ran.avoided_bytes += report.readback.full_bytes.saturating_sub(found_bytes);
             ran.runs += 1;
             ran.compiled |= report.route == "compiled";
+            ran.pulled = ran.pulled.max(report.activity.map(|a| a.pulled > 0));
+            ran.packed |= report.readback.packed > 0;
         }
         ran
+    }
+
+    /// Whether a candidate that was to be done had something to do.
+    fn used(&self, candidate: BuiltIn) -> bool {
+        match candidate {
+            BuiltIn::Lists => self.packed,
+            BuiltIn::Pulling => self.pulled != Some(false),
+            BuiltIn::Jit => self.compiled,
+            BuiltIn::Plan | BuiltIn::Fusion => true,
+        }
     }
 }
 
@@ -175,6 +208,8 @@ struct Last {
     run_ns: u64,
     /// What was done beside it.
     done: Set,
+    /// What of that had something to do.
+    used: Set,
 }
 
 /// What a session does, and what it has seen.
@@ -190,6 +225,10 @@ pub(crate) struct Selector {
     off: Set,
     /// What was done in some run.
     tried: Set,
+    /// What of that had something to do in some run.
+    used: Set,
+    /// By candidate, the runs in which it was to be done and had nothing to do.
+    idle: [u64; BuiltIn::ALL.len()],
     considered: Vec<Considered>,
 }
 
@@ -295,12 +334,24 @@ impl Selector {
         let selection = selection.map_err(|e| RunError::Backend(e.to_string()))?;
         let saves = selection.ranking == Ranking::TimeSaved;
         for selected in &selection.selected {
-            let candidate = offers[selected.index].0.candidate;
+            let (offer, gain) = &offers[selected.index];
+            let candidate = offer.candidate;
             self.off.set(candidate, false);
+            let idle = self.idle[candidate as usize];
+            let is_unused = idle > 0 && !self.used.has(candidate);
+            let saves_ns = |baseline_ns| {
+                let reuse = sample.reuse.saturating_sub(idle);
+                let saved = saved_ns(baseline_ns, reuse, gain.speedup_bps);
+                let saved = saved.min(u128::from(u64::MAX)) as i128;
+                saved - i128::from(selected.candidate.planning_cost_ns)
+            };
             self.considered.push(Considered {
                 candidate,
-                verdict: Verdict::Selected {
-                    saves_ns: saves.then_some(selected.value),
+                verdict: match is_unused {
+                    true => Verdict::Unused,
+                    false => Verdict::Selected {
+                        saves_ns: sample.baseline_ns.filter(|_| saves).map(saves_ns),
+                    },
                 },
                 is_done: true,
             });
@@ -343,15 +394,22 @@ impl Selector {
     /// A launch came to its end.
     pub(crate) fn ran(&mut self, ran: Ran) {
         let ns = u64::try_from(ran.took.as_nanos()).unwrap_or(u64::MAX);
-        let mut done = Set::default();
+        let (mut done, mut used) = (Set::default(), Set::default());
         for candidate in BuiltIn::ALL {
             let asked = self.offered.has(candidate) && self.does(candidate);
-            let is_done = asked && (candidate != BuiltIn::Jit || ran.compiled);
+            if !asked {
+                continue;
+            }
+            let is_done = candidate != BuiltIn::Jit || ran.compiled;
             done.set(candidate, is_done);
-            if is_done {
-                self.tried.set(candidate, true);
+            used.set(candidate, ran.used(candidate));
+            if !ran.used(candidate) {
+                let idle = &mut self.idle[candidate as usize];
+                *idle = idle.saturating_add(ran.runs);
             }
         }
+        self.tried = self.tried.or(done);
+        self.used = self.used.or(used);
         self.runs = self.runs.saturating_add(ran.runs);
         self.spent_ns = self.spent_ns.saturating_add(ns);
         self.last = Some(Last {
@@ -359,6 +417,7 @@ impl Selector {
             avoided_bytes: ran.avoided_bytes,
             run_ns: ns / ran.runs.max(1),
             done,
+            used,
         });
     }
 
@@ -373,8 +432,8 @@ impl Selector {
 
 /// What the last run would have taken with nothing beside it.
 fn alone_ns(last: &Last, gains: &Gains) -> u64 {
-    let done = BuiltIn::ALL.into_iter().filter(|&c| last.done.has(c));
-    let ns = done.fold(u128::from(last.run_ns), |ns, candidate| {
+    let used = BuiltIn::ALL.into_iter().filter(|&c| last.used.has(c));
+    let ns = used.fold(u128::from(last.run_ns), |ns, candidate| {
         match gains.of(candidate) {
             // A plan is no part of a run.
             Figure::Of(gain) if gain.speedup_bps > UNIT_BPS && candidate != BuiltIn::Plan => {
@@ -404,6 +463,8 @@ mod tests {
             took: Duration::from_millis(ms),
             runs: 1,
             compiled: false,
+            pulled: Some(true),
+            packed: true,
         }
     }
 
@@ -483,6 +544,73 @@ mod tests {
         weigh(&mut still, &both);
         still.ran(ran(10, 0));
         assert_eq!(weigh(&mut still, &both), ["vyre.lists", "vyre.pulling"]);
+    }
+
+    #[test]
+    fn runs_without_use_for_a_candidate_save_nothing_by_it() {
+        let mut selector = Selector::default();
+        let all = gains("gain.lists = 20000 bps\ngain.pulling = 40000 bps\ngain.jit = 20000 bps");
+        weigh(&mut selector, &all);
+        let idle = Ran {
+            pulled: Some(false),
+            packed: false,
+            ..ran(10, 1)
+        };
+        selector.ran(idle);
+        let unused = [
+            "vyre.lists: nothing was packed yet",
+            "vyre.pulling: no round has pulled yet",
+            "vyre.jit: no run was of compiled code yet",
+        ];
+        assert_eq!(weigh(&mut selector, &all), unused);
+        let listed = lines(selector.considered());
+        assert!(listed.starts_with("\n  selected  vyre.lists: "), "{listed}");
+        assert!(!listed.contains("skipped"), "{listed}");
+        // One of two runs pulled, which takes 4 ms without.
+        selector.ran(Ran {
+            pulled: Some(true),
+            ..idle
+        });
+        let saved = [unused[0], "vyre.pulling: saves 3000000 ns", unused[2]];
+        assert_eq!(weigh(&mut selector, &all), saved);
+        // Without anything that was used, a run is as long as it took.
+        selector.ran(Ran {
+            compiled: true,
+            ..idle
+        });
+        let saved = [
+            unused[0],
+            "vyre.pulling: saves 1500000 ns",
+            "vyre.jit: saves 1000000 ns",
+        ];
+        assert_eq!(weigh(&mut selector, &all), saved);
+        // What does not count its sweeps may have pulled.
+        let mut unknown = Selector::default();
+        weigh(&mut unknown, &all);
+        unknown.ran(Ran {
+            pulled: None,
+            ..idle
+        });
+        assert_eq!(
+            weigh(&mut unknown, &all)[1],
+            "vyre.pulling: saves 3000000 ns"
+        );
+    }
+
+    #[test]
+    fn what_is_saved_has_an_upper_end() {
+        let most = u64::MAX;
+        let gains = gains(&format!(
+            "gain.lists = {most} bps\ngain.pulling = {most} bps"
+        ));
+        let mut selector = Selector::default();
+        for _ in 0..3 {
+            weigh(&mut selector, &gains);
+            selector.ran(ran(10, u64::MAX));
+        }
+        let saved = format!("saves {most} ns");
+        let all = weigh(&mut selector, &gains);
+        assert!(all[..2].iter().all(|one| one.ends_with(&saved)), "{all:?}");
     }
 
     #[test]

@@ -251,6 +251,7 @@ impl Resident {
             followed = self.many.follow(&hint);
         }
         followed.notes.extend(why);
+        let route = self.many.limits().jit.then_some(route);
         decided.begin(now, (route, self.selector.considered()), followed);
         let before = runtime.now();
         let mut outcomes = self.many.run_batch(&queries, room);
@@ -450,7 +451,9 @@ impl<P: Pass> Sessions<P> {
         if done < queries {
             self.sides.forget_run();
         }
-        self.sides.ran(took, did, 1);
+        if queries > 0 || !tells.results.is_empty() {
+            self.sides.ran(took, did, 1);
+        }
         if let Some(report) = seen {
             self.sides.saw(&report, done as u64);
         }

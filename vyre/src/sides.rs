@@ -42,7 +42,9 @@ pub struct Side {
     pub backend: &'static str,
     /// What it runs on.
     pub device: String,
-    /// Runs, batches and series that this session gave it.
+    /// Runs and series of this session that ended here without an error, and its batches, each as one and whatever came
+    /// of its queries. A run or series that failed does not count, nor does a batch when no query is in line. One whose
+    /// failed queries run once more on the first side counts on both.
     pub runs: u64,
     /// Nanoseconds a swept item, or a run where items do not compare, in work of the kind of the last run: the median
     /// of the last three, of all sessions that share the runtime's memory of them.

@@ -22,7 +22,8 @@ use vyre_core::plan::thresholds::Thresholds;
 pub enum RoutePolicy {
     /// The interpreter.
     Interpreter,
-    /// Compiled code: a run waits for it, and fails where it cannot be had. For measuring, and for tests.
+    /// Compiled code: a run on a GPU waits for it, and fails where it cannot be had. On a CPU nothing changes. For
+    /// measuring, and for tests.
     Compiled,
     /// The interpreter first. Where the launch policy finds that compiled code pays ([`Policy`]), and runs of the pass
     /// have taken [`compile_after_ns`] so far, it is made beside the runs, and taken between two of them once it is

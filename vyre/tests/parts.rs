@@ -771,6 +771,8 @@ fn a_backend_without_parts_leaves_them_to_another_side() {
         other => panic!("{other:?}"),
     }
     assert!(Sessions::<steps::Pass>::new(&device, [topology()]).is_err());
+    let module = vyre::cuda::pass_ptx(&steps::PLAN.program(), 2.0, None);
+    assert_eq!(module.expect_err("it has parts").to_string(), said);
     let both = || (&graph, topology());
     assert!(FusedSession::<bfs::Pass, steps::Pass>::new(&device, both(), &[]).is_err());
 

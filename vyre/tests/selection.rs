@@ -334,6 +334,46 @@ fn compiled_code_is_asked_for_where_it_pays(runtime: &Runtime) {
     assert_eq!(run(""), ("compiled", None));
 }
 
+/// No round of a chain's search has as many edges as pay.
+#[test]
+fn a_search_that_never_pulled_saved_nothing_by_it() {
+    let runtime = ticking(Runtime::native());
+    let runtime = runtime
+        .clone()
+        .with_thresholds(figures(&runtime, "gain.pulling = 30_000 bps"));
+    let graph = chain(100);
+    let said = |text: &str| text.contains("\n  selected  vyre.pulling: no round has pulled yet\n");
+    let mut session = reached::Session::new(&runtime, &graph).expect("it fits");
+    for _ in 0..3 {
+        let out = session.run(reached::Run { source: 0 }).expect("no trap");
+        assert_eq!(out.report.activity.expect("counts").pulled, 0);
+    }
+    let last = session.decisions().last().expect("decided");
+    let unused = Some((true, Verdict::Unused));
+    assert_eq!(considered(last, BuiltIn::Pulling), unused);
+    let text = session.explain().to_string();
+    assert!(said(&text) && !text.contains("saves"), "{text}");
+
+    let mut many = reached::Sessions::new(&runtime, [&graph, &graph]).expect("they fit");
+    for topologies in [&[0, 1][..], &[1]] {
+        for &topology in topologies {
+            many.submit(topology, reached::Run { source: 0 }, 0);
+        }
+        many.run_batch().expect("runs");
+    }
+    let text = many.explain().to_string();
+    // There is one way of it, and launches are told as a session's are.
+    assert!(
+        text.starts_with("launch 1 of 2 queries\n  followed  "),
+        "{text}"
+    );
+    assert!(
+        text.contains("\nlaunch 2\n  selected  vyre.pulling: "),
+        "{text}"
+    );
+    assert!(said(&text) && !text.contains("saves"), "{text}");
+}
+
 type Both = FusedSession<bfs::Pass, bfs::Pass>;
 
 fn two_passes_share_a_launch_where_that_pays(runtime: &Runtime) {
@@ -403,7 +443,7 @@ fn searched(many: &mut bfs::Sessions, graph: &Csr, sources: &[u32]) -> (&'static
 /// What is said of a candidate for the last queries on several graphs that ran together.
 fn said_of_many<P: Pass>(many: &Sessions<P>, candidate: BuiltIn) -> Option<String> {
     let text = many.explain().to_string();
-    let last = text.rfind("launches ").unwrap_or(0);
+    let last = text.rfind("launch ").unwrap_or(0);
     let line = text[last..]
         .lines()
         .find(|line| line.contains(&format!("{candidate}:")))?;

@@ -685,6 +685,41 @@ fn all_of_a_topology_goes(first: &Runtime, second: &Runtime) {
     assert_eq!(runs, [0, 1], "{}", session.explain());
 }
 
+/// Runs that failed do not count, and a batch does if a query was in line.
+#[test]
+fn a_side_counts_what_ran_there() {
+    let (runtime, graph) = (Runtime::native(), chain(10));
+    let run = |by| shifted::Run { by };
+    let mut session = shifted::Session::new(&runtime, &graph).expect("opens");
+    let mut batch = |by: Option<u32>| {
+        by.map(|by| session.submit(run(by), 0));
+        let batch = session.run_batch().expect("runs");
+        assert_eq!(batch.results.len(), usize::from(by.is_some()));
+        session.sides()[0].runs
+    };
+    assert_eq!(batch(None), 0);
+    assert_eq!(
+        [Some(1), None, Some(13), None].map(&mut batch),
+        [1, 1, 2, 2]
+    );
+    session.run(run(1)).expect("runs");
+    session.run_series([1, 2].map(run)).expect("runs");
+    assert_eq!(session.sides()[0].runs, 4);
+    session.run(run(13)).expect_err("thirteen");
+    session.run_series([1, 13].map(run)).expect_err("thirteen");
+    assert_eq!(session.sides()[0].runs, 4);
+
+    let mut many = shifted::Sessions::new(&runtime, [&graph]).expect("opens");
+    let mut batch = |to: Option<usize>| {
+        to.map(|to| many.submit(to, run(1), 0));
+        many.run_batch().expect("runs");
+        many.sides()[0].runs
+    };
+    assert_eq!(batch(None), 0);
+    // There is no topology 7.
+    assert_eq!([Some(0), None, Some(7), None].map(&mut batch), [1, 1, 2, 2]);
+}
+
 fn all_of_a_topology_goes_from_the_cpu(runtime: &Runtime) {
     all_of_a_topology_goes(&Runtime::native(), runtime);
 }

@@ -212,7 +212,7 @@ fn there_are(topologies: usize) -> String {
 }
 
 impl RunError {
-    /// The same, as that of run `run` of a series of `runs`. One run is no series.
+    /// The same, as that of run `run`, counted from 0, of a series of `runs`. One run is no series.
     pub fn of_run(mut self, run: usize, runs: usize) -> RunError {
         if let RunError::Trap(trap) = &mut self {
             trap.run = (runs > 1).then_some(run as u64);

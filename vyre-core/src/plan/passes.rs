@@ -160,14 +160,6 @@ pub enum PassError {
         /// [`Skip::PlanningBudget`] or [`Skip::ScratchBudget`].
         reason: Skip,
     },
-    /// A number does not fit.
-    #[error("{field} of `{id}` overflows")]
-    Overflow {
-        /// The candidate at which it did.
-        id: String,
-        /// What was computed.
-        field: &'static str,
-    },
 }
 
 crate::debug_is_display!(PassError);
@@ -207,7 +199,7 @@ pub struct Selection<'a> {
     pub planning_cost_ns: u64,
     /// Scratch of the selected.
     pub scratch_bytes: u64,
-    /// Product of the selected speedups, rounded down at each step.
+    /// Product of the selected speedups, rounded down at each step; at most [`u64::MAX`].
     pub projected_speedup_bps: u64,
 }
 
@@ -271,7 +263,7 @@ pub fn select<'a>(
     };
     let mut ranked = Vec::new();
     for (index, &candidate) in candidates.iter().enumerate() {
-        let (value, saving) = worth(&candidate, sample, ranking)?;
+        let (value, saving) = worth(&candidate, sample, ranking);
         match below_threshold(&candidate, sample, saving) {
             Some(reason) => selection.skipped.push(Skipped {
                 index,
@@ -295,7 +287,7 @@ pub fn select<'a>(
                 selection.planning_cost_ns += candidate.planning_cost_ns;
                 selection.scratch_bytes += candidate.scratch_bytes;
                 selection.projected_speedup_bps =
-                    scaled(selection.projected_speedup_bps, &candidate)?;
+                    scaled(selection.projected_speedup_bps, candidate.speedup_bps);
                 selection.selected.push(next);
             }
             Some(reason) if candidate.mandatory => {
@@ -333,39 +325,30 @@ fn validate(candidates: &[Candidate<'_>]) -> Result<(), PassError> {
     Ok(())
 }
 
+/// What as many runs of this time save that become so much faster: `reuse x baseline x (1 - 1 / speedup)`, and nothing
+/// where they do not.
+pub fn saved_ns(baseline_ns: u64, reuse: u64, speedup_bps: u64) -> u128 {
+    let total = u128::from(baseline_ns) * u128::from(reuse);
+    let speedup = u128::from(speedup_bps.max(UNIT_BPS));
+    let (whole, rest) = (total / speedup, total % speedup);
+    let gain = speedup - u128::from(UNIT_BPS);
+    // total x gain / speedup, without a product over 128 bits.
+    whole * gain + rest * gain / speedup
+}
+
 /// The value by the ranking, and what it saves against its cost where that is known.
-fn worth(
-    c: &Candidate<'_>,
-    sample: &Sample,
-    ranking: Ranking,
-) -> Result<(i128, Option<u128>), PassError> {
-    let overflow = |field| PassError::Overflow {
-        id: c.id.to_owned(),
-        field,
-    };
-    let speedup = u128::from(c.speedup_bps);
+fn worth(c: &Candidate<'_>, sample: &Sample, ranking: Ranking) -> (i128, Option<u128>) {
+    let most = |value: u128| i128::try_from(value).unwrap_or(i128::MAX);
     match (ranking, c.baseline_ns.or(sample.baseline_ns)) {
         (Ranking::TimeSaved, Some(baseline_ns)) => {
-            let saved_ns = u128::from(baseline_ns)
-                .checked_mul(u128::from(sample.reuse))
-                .and_then(|total| {
-                    let (whole, rest) = (total / speedup, total % speedup);
-                    let gain = speedup - u128::from(UNIT_BPS);
-                    // total x gain / speedup, without a product over 128 bits.
-                    whole.checked_mul(gain)?.checked_add(rest * gain / speedup)
-                })
-                .ok_or_else(|| overflow("saved time"))?;
-            let value = i128::try_from(saved_ns).map_err(|_| overflow("saved time"))?;
-            Ok((value - i128::from(c.planning_cost_ns), Some(saved_ns)))
+            let saved_ns = saved_ns(baseline_ns, sample.reuse, c.speedup_bps);
+            let value = most(saved_ns) - i128::from(c.planning_cost_ns);
+            (value, Some(saved_ns))
         }
         _ => {
             let thresholds = [c.min_frontier_items, c.min_reuse, c.min_readback_bytes];
             let sum: u128 = thresholds.into_iter().map(u128::from).sum();
-            let value = sum
-                .checked_mul(speedup)
-                .and_then(|v| i128::try_from(v).ok())
-                .ok_or_else(|| overflow("value"))?;
-            Ok((value, None))
+            (most(sum.saturating_mul(c.speedup_bps.into())), None)
         }
     }
 }
@@ -419,10 +402,7 @@ fn over_budget(c: &Candidate<'_>, left_ns: u64, left_bytes: u64) -> Option<Skip>
     }
 }
 
-fn scaled(speedup_bps: u64, c: &Candidate<'_>) -> Result<u64, PassError> {
-    let product = u128::from(speedup_bps) * u128::from(c.speedup_bps) / u128::from(UNIT_BPS);
-    u64::try_from(product).map_err(|_| PassError::Overflow {
-        id: c.id.to_owned(),
-        field: "projected speedup",
-    })
+fn scaled(all_bps: u64, speedup_bps: u64) -> u64 {
+    let product = u128::from(all_bps) * u128::from(speedup_bps) / u128::from(UNIT_BPS);
+    u64::try_from(product).unwrap_or(u64::MAX)
 }

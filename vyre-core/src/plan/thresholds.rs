@@ -2,6 +2,7 @@
 //!
 //! The defaults are the contract's; measurements on the device at hand replace them. A file is lines of `key = value`,
 //! `#` begins a comment. Keys that are missing keep what they are: the defaults, or what a runtime has for its device.
+//! A key is there once. Numbers are finite and not negative. A byte order mark in front is no part of the text.
 //!
 //! ```
 //! use vyre_core::plan::thresholds::Thresholds;
@@ -11,9 +12,10 @@
 //! assert_eq!(t.with("parallel_from = 7\n").unwrap(), Thresholds { parallel_from: 7, ..t });
 //! ```
 
-use super::gains::Gains;
+use super::gains::{Figure, Gains};
 use super::{launch, route};
 use std::fmt::Write as _;
+use std::str::FromStr;
 use thiserror::Error;
 
 /// Thresholds of a session.
@@ -63,7 +65,14 @@ pub enum ThresholdsError {
     /// No such threshold.
     #[error("line {line}: there is no threshold `{key}`")]
     Key { line: usize, key: String },
-    /// Not a number of the threshold's type.
+    /// A threshold is given a second time.
+    #[error("line {line}: `{key}` is in line {first} already")]
+    Twice {
+        line: usize,
+        first: usize,
+        key: String,
+    },
+    /// Not a number of the threshold's type, not finite, or negative.
     #[error("line {line}: `{value}` is not a value of `{key}`")]
     Value {
         line: usize,
@@ -73,6 +82,28 @@ pub enum ThresholdsError {
 }
 
 crate::debug_is_display!(ThresholdsError);
+
+/// What a key can have.
+trait Value: FromStr {
+    /// Whether it is one that decisions can depend on.
+    fn is_sensible(&self) -> bool {
+        true
+    }
+}
+
+impl Value for u32 {}
+impl Value for u64 {}
+impl Value for Figure {}
+
+impl Value for f64 {
+    fn is_sensible(&self) -> bool {
+        self.is_finite() && *self >= 0.0
+    }
+}
+
+fn sensible<V: Value>(text: &str) -> Option<V> {
+    text.parse().ok().filter(V::is_sensible)
+}
 
 macro_rules! keys {
     ($($name:literal $($field:ident).+ $([$at:literal])?;)*) => {
@@ -85,6 +116,8 @@ macro_rules! keys {
             /// These, and what a file says.
             pub fn with(self, text: &str) -> Result<Thresholds, ThresholdsError> {
                 let mut thresholds = self;
+                let mut seen: Vec<(&str, usize)> = Vec::new();
+                let text = text.strip_prefix('\u{feff}').unwrap_or(text);
                 for (i, whole) in text.lines().enumerate() {
                     let line = i + 1;
                     let code = whole.split('#').next().unwrap_or("").trim();
@@ -97,16 +130,24 @@ macro_rules! keys {
                     })?;
                     let (key, value) = (key.trim(), value.trim());
                     match key {
-                        $($name => thresholds.$($field).+ $([$at])? = value.replace('_', "").parse().map_err(|_| {
-                            ThresholdsError::Value { line, key: key.to_owned(), value: value.to_owned() }
-                        })?,)*
+                        $($name => thresholds.$($field).+ $([$at])? =
+                            sensible(&value.replace('_', "")).ok_or_else(|| ThresholdsError::Value {
+                                line,
+                                key: key.to_owned(),
+                                value: value.to_owned(),
+                            })?,)*
                         _ => return Err(ThresholdsError::Key { line, key: key.to_owned() }),
                     }
+                    if let Some(&(_, first)) = seen.iter().find(|(known, _)| *known == key) {
+                        return Err(ThresholdsError::Twice { line, first, key: key.to_owned() });
+                    }
+                    seen.push((key, line));
                 }
                 Ok(thresholds)
             }
 
-            /// The file of these thresholds, all keys named. [`Thresholds::read`] gives exactly them back.
+            /// The file of these thresholds, all keys named. [`Thresholds::read`] gives exactly them back, if no field
+            /// has a number that it refuses.
             pub fn write(&self) -> String {
                 let mut text = String::new();
                 $(writeln!(text, "{} = {}", $name, self.$($field).+ $([$at])?).expect("writing to a string does not fail");)*
@@ -157,4 +198,52 @@ keys! {
     "gain.pulling" gains.pulling;
     "gain.jit" gains.jit;
     "gain.fusion" gains.fusion;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Thresholds;
+
+    fn refused(text: &str) -> String {
+        let read = Thresholds::read(text);
+        read.expect_err(text).to_string()
+    }
+
+    #[test]
+    fn numbers_are_finite_and_not_negative() {
+        for value in ["NaN", "inf", "-inf", "infinity", "1e999", "-1", "-0.5"] {
+            for key in [
+                "route.hysteresis",
+                "route.sparse_density",
+                "route.warp_degree",
+            ] {
+                let says = format!("line 2: `{value}` is not a value of `{key}`");
+                assert_eq!(refused(&format!("\n{key} = {value}")), says);
+            }
+        }
+        // Shares above one are never reached.
+        let read =
+            Thresholds::read("route.fused_fusion = 1.5\nroute.hysteresis = 0").expect("they are");
+        assert_eq!((read.route.fused_fusion, read.route.hysteresis), (1.5, 0.0));
+    }
+
+    #[test]
+    fn a_key_is_there_once() {
+        let says = "line 3: `pull_from` is in line 1 already";
+        assert_eq!(
+            refused("pull_from = 1\nparallel_from = 2\npull_from = 1"),
+            says
+        );
+        // What a runtime has is not the file's.
+        let twice = Thresholds::read("pull_from = 1").and_then(|t| t.with("pull_from = 2"));
+        assert_eq!(twice.expect("it is one").pull_from, 2);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_ignored_in_front_alone() {
+        let read = Thresholds::read("\u{feff}pull_from = 7\r\n").expect("it is one");
+        assert_eq!(read.pull_from, 7);
+        let says = "line 2: there is no threshold `\u{feff}pull_from`";
+        assert_eq!(refused("\n\u{feff}pull_from = 7"), says);
+    }
 }

@@ -191,7 +191,9 @@ impl<P: Pass> Session<P> {
         if done < queries {
             self.sides.forget_run();
         }
-        self.sides.ran(took, did, 1);
+        if queries > 0 || !tells.results.is_empty() {
+            self.sides.ran(took, did, 1);
+        }
         Ok(failed)
     }
 

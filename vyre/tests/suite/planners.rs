@@ -437,11 +437,11 @@ fn waves_of_a_group_are_swept_together_where_a_route_says_so() {
     assert_eq!(run(&least(gives + 1)), (false, 0));
     // All five waves have another one in their group; no run is nothing but overhead, and more.
     assert_eq!(
-        run(&format!("{}\nroute.fused_fusion = 1", least(0))),
+        run(&least(0).replace("fusion = 0.7", "fusion = 1")),
         (true, 1 + rounds)
     );
     assert_eq!(
-        run(&format!("{}\nroute.fused_launch_bps = 10_001", least(0))),
+        run(&least(0).replace("launch_bps = 0", "launch_bps = 10_001")),
         (false, 0)
     );
     assert_eq!(run(""), (false, 0));

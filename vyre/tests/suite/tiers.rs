@@ -188,7 +188,7 @@ fn whatever_runs_a_pass_says_which_module_ran_it() {
     many.run_batch().expect("runs");
     let text = many.explain().to_string();
     assert_eq!(modules_of(&text), [search], "{text}");
-    assert!(text.starts_with("launches 1 of 3 queries: jit\n"), "{text}");
+    assert!(text.starts_with("launch 1 of 3 queries: jit\n"), "{text}");
     assert!(text.contains("\n  happened  "), "{text}");
 
     // Both as one have a module of their own, and each by itself has its own.
