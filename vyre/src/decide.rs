@@ -903,8 +903,9 @@ impl fmt::Display for Decision {
         write!(f, "{}", lines(&self.considered))?;
         write!(
             f,
-            "\n  followed  {} workers, {}",
-            self.followed.workers, self.followed.code
+            "\n  followed  {}, {}",
+            Count(self.followed.workers, "worker"),
+            self.followed.code
         )?;
         if self.items_per_lane > 1 {
             write!(f, ", up to {} items a lane", self.items_per_lane)?;
@@ -913,6 +914,16 @@ impl fmt::Display for Decision {
             write!(f, "; {note}")?;
         }
         happened(f, self.outcome.as_ref())
+    }
+}
+
+/// So many of what has this name.
+struct Count<N>(N, &'static str);
+
+impl<N: Copy + fmt::Display + Into<u64>> fmt::Display for Count<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = if self.0.into() == 1 { "" } else { "s" };
+        write!(f, "{} {}{s}", self.0, self.1)
     }
 }
 
@@ -928,8 +939,8 @@ impl fmt::Display for Happened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} rounds, {:.3} ms",
-            self.rounds,
+            "{}, {:.3} ms",
+            Count(self.rounds, "round"),
             self.wall_ns as f64 / 1e6
         )?;
         if let Some(a) = self.activity.filter(|a| a.sweeps > 0) {
@@ -958,16 +969,19 @@ impl fmt::Display for Happened {
             }
         }
         if let Some(shared) = self.activity.map(|a| a.shared).filter(|&n| n > 0) {
-            write!(f, ", {shared} sweeps by all threads")?;
+            write!(f, ", {} by all threads", Count(shared, "sweep"))?;
         }
         if let Some(fused) = self.activity.map(|a| a.fused).filter(|&n| n > 0) {
-            write!(f, ", {fused} sweeps of several waves")?;
+            write!(f, ", {} of several waves", Count(fused, "sweep"))?;
         }
         let read = &self.readback;
         write!(
             f,
-            ", read {} small results packed in {} bytes and {} large ones of {} bytes",
-            read.packed, read.packed_bytes, read.direct, read.direct_bytes
+            ", read {} packed in {} bytes and {} of {} bytes",
+            Count(read.packed, "small result"),
+            read.packed_bytes,
+            Count(read.direct, "large one"),
+            read.direct_bytes
         )?;
         if read.copied_bytes > 0 {
             write!(f, ", copied {} bytes", read.copied_bytes)?;
@@ -976,12 +990,11 @@ impl fmt::Display for Happened {
         waves.sort_by_key(|(_, time)| std::cmp::Reverse(time.ns));
         for (i, (name, time)) in waves.into_iter().enumerate() {
             let before = if i == 0 { "\n  waves     " } else { ", " };
-            let plural = if time.sweeps == 1 { "" } else { "s" };
             write!(
                 f,
-                "{before}{name} {:.3} ms in {} sweep{plural}",
+                "{before}{name} {:.3} ms in {}",
                 time.ns as f64 / 1e6,
-                time.sweeps
+                Count(time.sweeps, "sweep")
             )?;
         }
         Ok(())
@@ -1073,7 +1086,8 @@ impl fmt::Display for Shared {
             None => {}
         }
         write!(f, "{}", lines(&self.considered))?;
-        write!(f, "\n  followed  {workers} workers, {code}")?;
+        let workers = Count(*workers, "worker");
+        write!(f, "\n  followed  {workers}, {code}")?;
         for note in &self.followed.notes {
             write!(f, "; {note}")?;
         }
