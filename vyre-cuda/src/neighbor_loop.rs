@@ -13,7 +13,8 @@ use crate::abi;
 use vyre_core::vir0::find::takes_in;
 use vyre_core::vir0::flow::{self, BlockKind, Rows, defs, effect, live_in, op, uses};
 use vyre_core::vir0::isa::{Effect, IMM, Imm, Kind, MAX_ROWS, Op, Slot, UNIFORM_BASE, Word};
-use vyre_core::vir0::module::{Agreement, Domain, Kernel, Program};
+use vyre_core::vir0::module::{Domain, Kernel, Program, WaveId};
+use vyre_core::vir0::results::is_open;
 
 /// A loop that can be lifted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -265,8 +266,9 @@ impl EdgePartition {
 /// What can be lifted in each wave, after rows have been given to what else needs them.
 pub(crate) fn of_wave(program: &Program, kernel: usize, rows: u32) -> Option<NeighborLoop> {
     let wave = program.waves.get(kernel)?;
-    let open = matches!(program.agreement, Agreement::Open(_));
-    find(&program.kernels[kernel], rows, &wave.domain).filter(|lift| open || !lift.rounds)
+    let lift = find(&program.kernels[kernel], rows, &wave.domain)?;
+    // Lanes that share a sum of floats round it in another order than a lane alone.
+    (!lift.rounds || is_open(program, WaveId(kernel as u16))).then_some(lift)
 }
 
 /// Words of code, for tests.
@@ -322,6 +324,46 @@ mod tests {
             uniforms: vec![],
             sites: vec![],
         }
+    }
+
+    /// Of two waves, the one whose order may be seen anyway; without reasons, both.
+    #[test]
+    fn floats_are_added_in_another_order_where_what_a_wave_changes_is_open() {
+        use vyre_core::vir0::module::{
+            Access, Agreement, BufferId, Mode, Reason, Resource, Wave, Why,
+        };
+        let kernel = gather(&[word(Op::St32, 0, 0, 1, 6 << 16)]);
+        let access = |buffer, mode| Access {
+            resource: Resource::Buffer(BufferId(buffer)),
+            mode,
+        };
+        let wave = |from, to| Wave {
+            domain: Domain::Nodes,
+            accesses: vec![access(from, Mode::Read), access(to, Mode::Write)],
+            ..crate::image::tests::program(vec![], 1).waves[0].clone()
+        };
+        let lifted = |agreement, second: Wave| {
+            let program = Program {
+                kernels: vec![kernel.clone(), kernel.clone()],
+                waves: vec![wave(5, 6), second],
+                agreement,
+                ..Program::default()
+            };
+            [0, 1].map(|wave| of_wave(&program, wave, 5).is_some())
+        };
+        let reason = |wave| Reason {
+            wave: WaveId(wave),
+            resource: None,
+            site: None,
+            why: Why::FloatSum,
+        };
+        let open = |wave| Agreement::Open(vec![reason(wave)]);
+        assert_eq!(lifted(Agreement::Bits, wave(7, 8)), [false; 2]);
+        assert_eq!(lifted(Agreement::Open(vec![]), wave(7, 8)), [true; 2]);
+        assert_eq!(lifted(open(0), wave(7, 8)), [true, false]);
+        assert_eq!(lifted(open(1), wave(7, 8)), [false, true]);
+        // What reads something open is open as well.
+        assert_eq!(lifted(open(0), wave(6, 8)), [true; 2]);
     }
 
     #[test]

@@ -200,6 +200,19 @@ pub fn open(program: &Program, of: impl Fn(WaveId) -> bool) -> BTreeSet<Resource
     spread(program, of).open
 }
 
+/// Whether all that a wave changes is open in any case, so that it may also be rounded in another order from run to run.
+pub fn is_open(program: &Program, wave: WaveId) -> bool {
+    match &program.agreement {
+        Agreement::Bits | Agreement::Result(_) => false,
+        // Nobody has judged it.
+        Agreement::Open(reasons) if reasons.is_empty() => true,
+        Agreement::Open(_) => {
+            let waves = spread(program, |_| true).waves;
+            waves.get(wave.index()) == Some(&true)
+        }
+    }
+}
+
 /// Whether waves other than these have their say in results: one changes a result itself; or what flows into it and
 /// these change as well; or what flows into it, by what is open.
 pub fn is_shared(program: &Program, about: &[Resource], of: impl Fn(WaveId) -> bool) -> bool {
