@@ -1,4 +1,5 @@
-//! The CUDA backend: one cooperative launch of the persistent megakernel runs a whole pass.
+//! The CUDA backend: one launch of the persistent megakernel runs a whole pass. It is cooperative where its CTAs wait for
+//! each other.
 //!
 //! Topology and buffers are allocated once per session. A run uploads its inputs and one image (tables and zeroed
 //! control words) and launches once. Small results lie behind the control words, so that one copy brings all of them

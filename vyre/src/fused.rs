@@ -65,7 +65,8 @@ struct Whole {
     /// With the barriers that both need, and no more.
     program: Arc<Program>,
     links: Vec<Link>,
-    /// Also where the backend runs programs: the names of one whose result is open, and of the other one, which adds floats.
+    /// Also where the backend runs programs: the names of one whose result is open, and of the other one, which adds
+    /// floats.
     in_turn: Option<(String, String)>,
     /// The same, until it pays to run both in one launch.
     split: bool,
@@ -544,8 +545,8 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         Explanation(each, way + &bottom)
     }
 
-    /// Why the passes are not in one launch where the session is, unless it is for what was measured, which is said below
-    /// that.
+    /// Why the passes are not in one launch where the session is, unless it is for what was measured, which is said
+    /// below that.
     fn why_in_turn(&self) -> String {
         let runtime = self.sides.runtime();
         if !runtime.implementation().runs_bytecode() {

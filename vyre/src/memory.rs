@@ -385,8 +385,8 @@ impl Memory {
             let shared = takes.bytes(Allocation::Shared);
             if let (RunError::Memory { what, .. }, true) = (&mut refused, shared <= available) {
                 what.push_str(&format!(
-                    " as the session is laid out, which had room for buffers beside each other; with a budget of {shared} \
-                     bytes a session's buffers share memory, and it fits"
+                    " as the session is laid out, which had room for buffers beside each other; with a budget of \
+                     {shared} bytes a session's buffers share memory, and it fits"
                 ));
             }
             return Err(refused);

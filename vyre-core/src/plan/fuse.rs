@@ -35,8 +35,8 @@ pub struct Link {
 pub enum FuseError {
     /// They do not work on the same topologies.
     #[error(
-        "`{first}` works on {first_graphs}, and `{second}` on {second_graphs}: fused passes work on the same graphs, declared \
-         in the same order, of which a `reverse_of` is one"
+        "`{first}` works on {first_graphs}, and `{second}` on {second_graphs}: fused passes work on the same graphs, \
+         declared in the same order, of which a `reverse_of` is one"
     )]
     Topologies {
         /// Name of the first.

@@ -200,7 +200,8 @@ pub fn open(program: &Program, of: impl Fn(WaveId) -> bool) -> BTreeSet<Resource
     spread(program, of).open
 }
 
-/// Whether all that a wave changes is open in any case, so that it may also be rounded in another order from run to run.
+/// Whether all that a wave changes is open in any case, so that it may also be rounded in another order from run to
+/// run.
 pub fn is_open(program: &Program, wave: WaveId) -> bool {
     match &program.agreement {
         Agreement::Bits | Agreement::Result(_) => false,

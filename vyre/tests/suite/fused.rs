@@ -143,8 +143,8 @@ fn what_keeps_passes_apart_is_said() {
     let why = "\nboth      one after the other: native calls each pass's own functions\n";
     assert!(text.contains(why), "{text}");
     let text = told(&Runtime::vir0());
-    let why = "\nboth      one after the other: the result of `noted` is open, so that in one launch `weighed` would add floats \
-               in another order\n";
+    let why = "\nboth      one after the other: the result of `noted` is open, so that in one launch `weighed` would \
+               add floats in another order\n";
     assert!(text.contains(why), "{text}");
     // A claim is the pass's own.
     let claim = "`#[pass(same_result(seen = \"why\", notes = \"why\", far = \"why\"))]` of `noted`";
@@ -266,8 +266,8 @@ fn links_that_do_not_fit_are_refused() {
     let error = FusedSession::<Ranks, bfs::Pass>::new(&Runtime::vir0(), graph, &[]);
     assert_eq!(
         error.unwrap_err().to_string(),
-        "`pagerank` works on `graph` and `incoming` (reverse of `graph`), and `bfs` on `graph`: fused passes work on the same \
-         graphs, declared in the same order, of which a `reverse_of` is one"
+        "`pagerank` works on `graph` and `incoming` (reverse of `graph`), and `bfs` on `graph`: fused passes work on the \
+         same graphs, declared in the same order, of which a `reverse_of` is one"
     );
 }
 
