@@ -675,6 +675,63 @@ fn what_lists_hold_is_packed_by_all_ctas() {
     }
 }
 
+/// Sweeps every edge out of the first nodes, whose pushes come twice.
+#[wave_graph]
+mod swept {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(unique)]
+        front: Frontier,
+        #[output(per = edge(graph))]
+        sources: u32,
+        #[output(per = node)]
+        reached: u32,
+        many: u32,
+    }
+
+    #[wave(nodes)]
+    fn begin(v: Node, many: u32, front: &Push) {
+        if v < many {
+            front.push(v);
+            front.push(v / 2);
+        }
+    }
+
+    #[wave(edges(graph, from = front), after(begin))]
+    fn sweep(e: Edge, sources: &Buf<Atomic<u32>>, reached: &Buf<Atomic<u32>>) {
+        sources[e.index].fetch_add(e.src + 1);
+        reached[e.dst].fetch_add(1);
+    }
+}
+
+/// Chunks of hubs, tiles of items that have some hundred edges each, items of none, and nodes that are pushed twice.
+#[test]
+fn every_edge_of_a_wide_round_is_swept_once() {
+    let degrees = |v: u32| match v {
+        0..40 => 520 + v * 37 % 700,
+        40..120 => 150 + v * 61 % 350,
+        _ => v % 3,
+    };
+    let edges = (0..400).flat_map(|v| (0..degrees(v)).map(move |k| (v, (v * 7 + k * k) % 400)));
+    let graph = Csr::from_edges(400, &edges.collect::<Vec<_>>()).expect("it is a graph");
+    // Few hubs, many, and what else there is beside them.
+    for many in [3, 40, 120, 400] {
+        let run = |runtime: &Runtime| {
+            let mut session = swept::Session::new(runtime, &graph).expect("it fits");
+            let out = session.run(swept::Run { many }).expect("no trap");
+            (out.sources, out.reached)
+        };
+        let meant = run(&Runtime::vir0());
+        for (shape, seed) in [("128x1", 1), ("128x2", 2), ("256x1", 3)] {
+            let cuda = played(2, 1, seed).with_shape(shape.parse().expect("it is a shape"));
+            let runtime = Runtime::on(Arc::new(cuda)).with_route(vyre::RoutePolicy::Compiled);
+            assert!(run(&runtime) == meant, "{many} nodes, {shape}");
+        }
+        assert!(run(&emulated(1, 1, 5)) == meant, "{many} nodes");
+    }
+}
+
 /// Sums of floats over neighbours, of nodes with any number of them, in two rounds.
 #[wave_graph]
 mod ranks {

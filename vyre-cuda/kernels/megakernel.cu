@@ -84,7 +84,7 @@ __device__ __noinline__ void pack(const Step& step) {
 }
 
 // An address of the image as this query on this CTA has it.
-__device__ __forceinline__ u64 moved(const Batch& batch, u64 address) {
+__device__ __noinline__ u64 moved(const Batch& batch, u64 address) {
     if (address - batch.slab < batch.slab_bytes) return address + blockIdx.x * batch.slab_bytes;
     if (address - batch.inputs < batch.inputs_bytes) return address + vyre_state.query * batch.inputs_bytes;
     if (address - batch.results < batch.results_bytes) return address + vyre_state.query * batch.results_bytes;

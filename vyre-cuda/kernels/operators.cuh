@@ -283,16 +283,15 @@ __device__ __forceinline__ void expand_here(const Sweep& s, u64 targets, u32 nod
         expand_tiles<1>(s, targets, Vec<1>{{node}}, Vec<1>{{begin}}, Vec<1>{{vast && lane_id() != turn ? 0 : degree}}, each);
 }
 
-__device__ __noinline__ void expand_vast(u64 targets, u32 node, u32 begin, u32 degree) {
+__device__ __noinline__ void expand_any(u64 targets, u32 node, u32 begin, u32 degree, u32 each) {
     const Sweep s;
-    expand_here(s, targets, node, begin, degree, 32);
+    expand_here(s, targets, node, begin, degree, each);
 }
 
 // The same for narrow rounds.
 __device__ __noinline__ void expand(u64 targets, u32 node, u32 begin, u32 degree, u32 each) {
-    const Sweep s;
     stage_nothing();
-    expand_here(s, targets, node, begin, degree, each);
+    expand_any(targets, node, begin, degree, each);
     append_all_staged();
 }
 
@@ -379,7 +378,7 @@ __device__ __noinline__ void sweep_items(u32 first, u32 each) {
     }
     // Few graphs have these.
 #pragma unroll
-    for (int j = 0; j < M; j++) expand_vast(targets, node.v[j], begin.v[j], degree.v[j]);
+    for (int j = 0; j < M; j++) expand_any(targets, node.v[j], begin.v[j], degree.v[j], 32);
 }
 
 // A part of a chunk of an item with many edges.

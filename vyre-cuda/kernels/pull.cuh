@@ -227,33 +227,33 @@ __device__ __forceinline__ bool any_of_four(u64 front, const uint4& four, u32 at
 
 // Which of a lane's four nodes that wait have an edge from the frontier, by the whole warp. What is asked for is what costs
 // here: so the first edge of each is looked at before the others.
-__device__ __forceinline__ u32 reached(u64 front, u64 targets, const u32 (&begin)[4], const u32 (&end)[4], u32 waits) {
+__device__ __noinline__ u32 reached(u64 front, u64 targets, Vec<4> begin, Vec<4> end, u32 waits) {
     u32 found = 0;
     // The first edges of all four together.
     {
         uint4 four[4];
 #pragma unroll
-        for (int k = 0; k < 4; k++) four[k] = load_four_if(waits >> k & 1, targets, begin[k] & ~3u);
+        for (int k = 0; k < 4; k++) four[k] = load_four_if(waits >> k & 1, targets, begin.v[k] & ~3u);
 #pragma unroll
         for (int k = 0; k < 4; k++) {
-            const u32 skip = begin[k] & 3;
+            const u32 skip = begin.v[k] & 3;
             const u32 first = skip == 0 ? four[k].x : skip == 1 ? four[k].y : skip == 2 ? four[k].z : four[k].w;
             found |= (in_front(waits >> k & 1, front, first) ? 1u : 0u) << k;
         }
 #pragma unroll
         for (int k = 0; k < 4; k++) {
-            const u32 stop = (waits & ~found) >> k & 1 ? end[k] : 0;
-            found |= (any_of_four(front, four[k], begin[k] & ~3u, begin[k] + 1, stop) ? 1u : 0u) << k;
+            const u32 stop = (waits & ~found) >> k & 1 ? end.v[k] : 0;
+            found |= (any_of_four(front, four[k], begin.v[k] & ~3u, begin.v[k] + 1, stop) ? 1u : 0u) << k;
         }
     }
     u32 rest = 0, left = 0, turns = 0;
 #pragma unroll
-    for (int k = 0; k < 4; k++) rest |= ((waits & ~found) >> k & 1 && (begin[k] | 3) + 1 < end[k] ? 1u : 0u) << k;
+    for (int k = 0; k < 4; k++) rest |= ((waits & ~found) >> k & 1 && (begin.v[k] | 3) + 1 < end.v[k] ? 1u : 0u) << k;
     // Then each lane goes on by itself, one node after the other.
     while (__any_sync(VYRE_FULL, rest != 0)) {
         const u32 k = __ffs(rest) - 1;
-        const u32 low = k == 0 ? begin[0] : k == 1 ? begin[1] : k == 2 ? begin[2] : begin[3];
-        const u32 high = k == 0 ? end[0] : k == 1 ? end[1] : k == 2 ? end[2] : end[3];
+        const u32 low = k == 0 ? begin.v[0] : k == 1 ? begin.v[1] : k == 2 ? begin.v[2] : begin.v[3];
+        const u32 high = k == 0 ? end.v[0] : k == 1 ? end.v[1] : k == 2 ? end.v[2] : end.v[3];
         const u32 at = (low | 3) + 1 + turns * 4;
         const uint4 four = load_four_if(rest != 0, targets, at);
         const bool any = any_of_four(front, four, at, at, rest != 0 ? high : 0);
@@ -268,12 +268,14 @@ __device__ __forceinline__ u32 reached(u64 front, u64 targets, const u32 (&begin
         }
     }
     // Long lists are left to the whole warp.
-#pragma unroll
-    for (int k = 0; k < 4; k++) {
+#pragma unroll 1
+    for (u32 k = 0; k < 4; k++) {
+        const u32 low = k == 0 ? begin.v[0] : k == 1 ? begin.v[1] : k == 2 ? begin.v[2] : begin.v[3];
+        const u32 upto = k == 0 ? end.v[0] : k == 1 ? end.v[1] : k == 2 ? end.v[2] : end.v[3];
         for (u32 owners = __ballot_sync(VYRE_FULL, left >> k & 1); owners != 0; owners &= owners - 1) {
             const u32 owner = __ffs(owners) - 1;
-            const u32 high = __shfl_sync(VYRE_FULL, end[k], owner);
-            u32 at = __shfl_sync(VYRE_FULL, (begin[k] | 3) + 1 + VYRE_PULL_SERIAL * 4, owner);
+            const u32 high = __shfl_sync(VYRE_FULL, upto, owner);
+            u32 at = __shfl_sync(VYRE_FULL, (low | 3) + 1 + VYRE_PULL_SERIAL * 4, owner);
             bool any = false;
             for (; !any && at < high; at += 256) {
                 const u32 here = at + lane_id() * 4;
@@ -306,16 +308,17 @@ __device__ __noinline__ void pull_nodes(u32 taken) {
         const u32 tile = pull_part();
         if (tile >= tiles) break;
         const u32 first = tile * 128 + lane_id();
-        u32 value[4], begin[4], end[4], waits = 0;
+        u32 value[4], waits = 0;
+        Vec<4> begin, end;
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             const u32 v = first + k * 32;
             value[k] = load_global_if(v < nodes, elements + v * 4ull, ~free);
-            begin[k] = load_topology_if(v < nodes, offsets, v, 0);
-            end[k] = load_topology_if(v < nodes, offsets, v + 1ull, 0);
+            begin.v[k] = load_topology_if(v < nodes, offsets, v, 0);
+            end.v[k] = load_topology_if(v < nodes, offsets, v + 1ull, 0);
         }
 #pragma unroll
-        for (int k = 0; k < 4; k++) waits |= (value[k] == free && begin[k] < end[k] ? 1u : 0u) << k;
+        for (int k = 0; k < 4; k++) waits |= (value[k] == free && begin.v[k] < end.v[k] ? 1u : 0u) << k;
         const u32 found = reached(front, targets, begin, end, waits);
         u32 word = 0, rest = 0;
 #pragma unroll
@@ -329,7 +332,7 @@ __device__ __noinline__ void pull_nodes(u32 taken) {
             }
             if (claims) {
                 store_global(elements + v * 4ull, taken);
-                edges += out == 0 ? end[k] - begin[k] : load_topology(out, v + 1ull) - load_topology(out, v);
+                edges += out == 0 ? end.v[k] - begin.v[k] : load_topology(out, v + 1ull) - load_topology(out, v);
             }
         }
         if (lane_id() < 4) {
@@ -363,7 +366,8 @@ __device__ __noinline__ void pull_waiting(u32 taken) {
         const Bits bits(load_global_if(here, waiting + at * 4ull, 0));
         if (here) store_global(next + at * 4ull, 0);
         for (u32 done = 0; done < bits.total; done += 128) {
-            u32 node[4], begin[4], end[4], waits = 0;
+            u32 node[4], waits = 0;
+            Vec<4> begin, end;
             __syncwarp();
 #pragma unroll
             for (int k = 0; k < 4; k++) {
@@ -371,8 +375,8 @@ __device__ __noinline__ void pull_waiting(u32 taken) {
                 const bool some = i < bits.total;
                 node[k] = group * width * 32 + bits.at(i);
                 waits |= (some ? 1u : 0u) << k;
-                begin[k] = load_topology_if(some, offsets, node[k], 0);
-                end[k] = load_topology_if(some, offsets, node[k] + 1ull, 0);
+                begin.v[k] = load_topology_if(some, offsets, node[k], 0);
+                end.v[k] = load_topology_if(some, offsets, node[k] + 1ull, 0);
             }
             const u32 found = reached(front, targets, begin, end, waits);
 #pragma unroll
@@ -382,7 +386,7 @@ __device__ __noinline__ void pull_waiting(u32 taken) {
                 store_global(elements + v * 4ull, taken);
                 asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" ::"l"(next + v / 32 * 4ull), "r"(bit) : "memory");
                 asm volatile("red.relaxed.gpu.global.and.b32 [%0], %1;" ::"l"(waiting + v / 32 * 4ull), "r"(~bit) : "memory");
-                edges += out == 0 ? end[k] - begin[k] : load_topology(out, v + 1ull) - load_topology(out, v);
+                edges += out == 0 ? end.v[k] - begin.v[k] : load_topology(out, v + 1ull) - load_topology(out, v);
             }
             count += __popc(found);
         }

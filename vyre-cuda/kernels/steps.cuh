@@ -119,7 +119,8 @@ __device__ __forceinline__ void hand_out(Wave& wave, const Kernel& kernel) {
     // Warps without a tile need not begin.
     const u32 most = each * vyre_state.ctas;
     const bool all = hubs || wave.chunk_count != 0 || n > static_cast<u64>(most) * kernel.warps;
-    const u32 active = all ? kernel.warps : max(1u, (static_cast<u32>(n) + most - 1) / most);
+    // A division takes a while.
+    const u32 active = all ? kernel.warps : n <= most ? 1 : (static_cast<u32>(n) + most - 1) / most;
     vyre_state.each = each;
     vyre_state.active = active;
     vyre_state.taken = 0;
@@ -133,7 +134,8 @@ __device__ __forceinline__ void contribute_all(const Kernel& kernel) {
         if (r.words != 1) continue;
         const u64 mine = lane_id() < cta_warps() ? *table<u64>(image().partials_shared, i * VYRE_WARPS + lane_id()) : r.identity;
         const u64 total = combine_lanes(r.kind, mine);
-        if (lane_id() == 0) contribute(r.kind, reduction_slot(r, r.epoch), total);
+        // What changes nothing would only delay the barrier.
+        if (lane_id() == 0 && total != r.identity) contribute(r.kind, reduction_slot(r, r.epoch), total);
     }
     __syncwarp();
 }
