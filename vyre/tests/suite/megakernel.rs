@@ -1006,12 +1006,12 @@ fn rounds_are_run_by_one_cluster_where_it_holds_them() {
 }
 
 /// Long and short rounds, narrow and wide ones, sums of long ranges, rounds that pull: each sweep is counted as on a
-/// CPU, the times lie within the launch and make up most of a long one, and results stay as they are.
+/// CPU, the times lie within the launch, and results stay as they are.
 #[test]
 #[ignore = "needs a CUDA device"]
 fn waves_are_timed_within_the_launch() {
     let (cuda, native) = (vyre_tests::cuda(), Runtime::native());
-    let check = |report: &Report, expected: &Report, long: bool| {
+    let check = |report: &Report, expected: &Report| {
         let waves = report.waves.as_ref().expect("it was asked for");
         let sweeps = |r: &Report| -> Vec<u64> {
             let waves = r.waves.as_ref().expect("it was asked for");
@@ -1019,9 +1019,9 @@ fn waves_are_timed_within_the_launch() {
         };
         assert_eq!(sweeps(report), sweeps(expected));
         let sum: u64 = waves.iter().map(|w| w.ns).sum();
+        // No more can be said: the device may do other work between the events around a launch.
         let launch = report.device_ns.unwrap();
-        let least = if long { launch / 2 } else { 0 };
-        assert!((least..=launch).contains(&sum), "{waves:?} of {launch} ns");
+        assert!(sum <= launch, "{waves:?} of {launch} ns");
         waves.iter().all(|w| w.ns > 0)
     };
     // Searches of this one pull once the session knows that it is symmetric.
@@ -1029,12 +1029,7 @@ fn waves_are_timed_within_the_launch() {
     let scattered = (0..nodes * 8).map(|i: u32| (i % nodes, i.wrapping_mul(2_654_435_761) % nodes));
     let both_ways: Vec<_> = scattered.flat_map(|(a, b)| [(a, b), (b, a)]).collect();
     let dense = Csr::from_edges(nodes as usize, &both_ways).unwrap();
-    for (graph, long) in [
-        (grid(1_000, 400), true),
-        (grid(1, 5_000), true),
-        (hubs(), false),
-        (dense, false),
-    ] {
+    for graph in [grid(1_000, 400), grid(1, 5_000), hubs(), dense] {
         let mut on_cpu = bfs::Session::new(&native, &graph).unwrap();
         on_cpu.set_wave_times(true);
         let expected = on_cpu.run(bfs::Run { source: 0 }).unwrap();
@@ -1049,7 +1044,7 @@ fn waves_are_timed_within_the_launch() {
         for _ in 0..5 {
             let out = session.run(bfs::Run { source: 0 }).unwrap();
             assert_eq!(out.dist, expected.dist);
-            assert!(check(&out.report, &expected.report, long));
+            assert!(check(&out.report, &expected.report));
         }
         let explained = session.explain().to_string();
         let mut lines = explained.lines();
@@ -1061,7 +1056,7 @@ fn waves_are_timed_within_the_launch() {
         for (_, out) in session.run_batch().unwrap().results {
             let out = out.unwrap();
             assert_eq!(out.dist, expected.dist);
-            assert!(check(&out.report, &expected.report, false));
+            assert!(check(&out.report, &expected.report));
         }
         session.set_wave_times(false);
         let out = session.run(bfs::Run { source: 0 }).unwrap();
@@ -1083,7 +1078,7 @@ fn waves_are_timed_within_the_launch() {
         on_cuda.set_wave_times(true);
         let (expected, out) = (on_cpu.run(run()).unwrap(), on_cuda.run(run()).unwrap());
         assert_eq!((&out.sum, &out.exact), (&expected.sum, &expected.exact));
-        check(&out.report, &expected.report, false);
+        check(&out.report, &expected.report);
         let mut on_cpu = relay::Session::new(&native, &graph).unwrap();
         let mut on_cuda = relay::Session::new(&cuda, &graph).unwrap();
         on_cpu.set_wave_times(true);
@@ -1094,7 +1089,7 @@ fn waves_are_timed_within_the_launch() {
             (&out.dist, &out.sources),
             (&expected.dist, &expected.sources)
         );
-        check(&out.report, &expected.report, false);
+        check(&out.report, &expected.report);
     }
 }
 

@@ -1399,11 +1399,12 @@ fn weights_traps_and_lists_of_many_topologies_are_their_own(runtime: &Runtime) {
 #[ignore = "needs a CUDA device"]
 fn batches_on_a_device_keep_to_the_budget() {
     let device = vyre_tests::cuda();
+    // What this runtime allocates: other processes take memory of the device meanwhile.
+    let allocated = || device.cuda_device().expect("it is one").allocated_bytes();
     // 400 KB of results each: without a budget, tens of megabytes are on the device at a time.
     let graph = random_graph(100_000, 150_000);
     let held = |runtime: &Runtime| {
-        let memory = || device.cuda_device().expect("it is one").memory_bytes();
-        let (before, _) = memory().expect("the device answers");
+        let before = allocated();
         let mut session = bfs::Session::new(runtime, &graph).expect("fits");
         for source in 0..200 {
             session.submit(bfs::Run { source }, 0);
@@ -1415,11 +1416,10 @@ fn batches_on_a_device_keep_to_the_budget() {
         }
         let third = batch.results[3].1.as_ref().expect("runs");
         assert_eq!(third.dist, distances(&graph, 3));
-        before - memory().expect("the device answers").0
+        allocated() - before
     };
     let many = |runtime: &Runtime, graphs: &[Csr]| {
-        let memory = || device.cuda_device().expect("it is one").memory_bytes();
-        let (before, _) = memory().expect("the device answers");
+        let before = allocated();
         let mut sessions = bfs::Sessions::new(runtime, graphs).expect("fits");
         for k in (0..graphs.len()).chain(0..graphs.len()) {
             sessions.submit(k, bfs::Run { source: k as u32 }, 0);
@@ -1429,10 +1429,7 @@ fn batches_on_a_device_keep_to_the_budget() {
         for ((_, result), expected) in batch.results.iter().zip(expected.iter().chain(&expected)) {
             assert_eq!(&result.as_ref().expect("runs").dist, expected);
         }
-        (
-            batch.launches.expect("counted"),
-            before - memory().expect("the device answers").0,
-        )
+        (batch.launches.expect("counted"), allocated() - before)
     };
     let graphs: Vec<Csr> = (0..40).map(|k| random_graph(20_000 + k, 30_000)).collect();
     let all = device.clone().with_memory(1 << 40);
@@ -1445,15 +1442,14 @@ fn batches_on_a_device_keep_to_the_budget() {
         graphs.len()
     );
     assert!(
-        launches > 2 && tight <= bytes + (16 << 20),
+        launches > 2 && tight <= bytes + (1 << 20),
         "{launches} {tight}"
     );
     assert_eq!(many(&device, &graphs).0, 1);
     let (tight, free) = (held(&device.clone().with_memory(16 << 20)), held(&device));
     println!("a batch holds {free} bytes, {tight} with a budget of 16 MiB");
-    // The driver hands out 2 MiB at a time.
     assert!(
-        tight <= (16 << 20) + (16 << 20) && tight < free,
+        tight <= (16 << 20) + (1 << 20) && tight < free,
         "{tight} of {free}"
     );
 }
