@@ -348,8 +348,10 @@ fn counted_and_allocated(device: &Runtime, (nodes, n): (u32, u32)) {
             allocated <= counted + BESIDE,
             "{name}: {allocated} of {counted}"
         );
+        // How a loop over neighbours is shared out is counted as for any graph of these sizes: less than half a byte a
+        // node more than for this one.
         assert!(
-            counted <= allocated + 64 * 256,
+            counted <= allocated + 64 * 256 + u64::from(nodes) / 2,
             "{name}: {allocated} of {counted}"
         );
         drop(session);
