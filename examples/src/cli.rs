@@ -139,7 +139,7 @@ pub struct Backend(String);
 impl Backend {
     /// What `--backend` takes.
     fn parser() -> impl TypedValueParser<Value = Backend> {
-        let auto = "A CUDA device if one answers, otherwise the CPU";
+        let auto = "A GPU if one answers, otherwise the CPU";
         let names = [("auto", auto)].into_iter().chain(Runtime::names());
         let values = names.map(|(name, about)| PossibleValue::new(name).help(about));
         PossibleValuesParser::new(values).map(Backend)

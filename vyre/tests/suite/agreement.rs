@@ -226,13 +226,21 @@ fn the_plan_names_the_class_and_the_reason() {
     );
     assert_eq!(
         line(plan, 2),
-        "  claim uses which item wins a compare_exchange on parent (vyre/tests/suite/agreement.rs:84:15)"
+        concat!(
+            "  claim uses which item wins a compare_exchange on parent (",
+            file!(),
+            ":84:15)"
+        )
     );
     // What the claim guards shows which item won.
     let plan = guarded::PLAN.to_string();
     assert_eq!(
         line(plan, 2),
-        "  claim uses which item wins a compare_exchange on seen (vyre/tests/suite/agreement.rs:103:19)"
+        concat!(
+            "  claim uses which item wins a compare_exchange on seen (",
+            file!(),
+            ":103:19)"
+        )
     );
     // 5 is not what a minimum begins with: who waits at 5 stops what has come there for good, or only for a while.
     let plan = blocked::PLAN.to_string();
