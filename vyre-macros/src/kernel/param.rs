@@ -131,9 +131,9 @@ impl ParamKind {
             } => buffers(offsets, 1) || buffers(values, 1),
             ParamKind::Csr(t) => resource == Resource::Topology(t),
             ParamKind::Push(f) | ParamKind::PushItems(f) | ParamKind::Frontier(f) => {
-                resource == Resource::Frontier(f)
+                resource == f.into()
             }
-            ParamKind::Append(l) | ParamKind::List(l) => resource == Resource::List(l),
+            ParamKind::Append(l) | ParamKind::List(l) => resource == l.into(),
             ParamKind::Reduced(id, _) | ParamKind::Reduce { id, .. } => {
                 resource == Resource::Reduction(id)
             }

@@ -67,8 +67,8 @@ pub(super) fn resolve(
 /// What a field is that may begin anew.
 fn resources(slot: Slot) -> Vec<Resource> {
     match slot {
-        Slot::Frontier(f) => vec![Resource::Frontier(f)],
-        Slot::List(l) => vec![Resource::List(l)],
+        Slot::Frontier(f) => vec![f.into()],
+        Slot::List(l) => vec![l.into()],
         slot => slot.buffers().map(Resource::Buffer).collect(),
     }
 }
@@ -77,8 +77,7 @@ fn reset(program: &mut Program, resources: &[Resource], owner: Option<FixpointId
     for resource in resources {
         match resource {
             Resource::Buffer(b) => program.buffers[b.index()].reset = owner,
-            Resource::Frontier(f) => program.frontiers[f.index()].reset = owner,
-            Resource::List(l) => program.lists[l.index()].reset = owner,
+            Resource::Queue(q) => program.queue_mut(*q).expect("it exists").reset = owner,
             Resource::Topology(_) | Resource::Reduction(_) => {}
         }
     }
@@ -371,10 +370,10 @@ fn kept(
     list: &Ident,
 ) -> Option<(Resource, Option<FixpointId>)> {
     let (resource, owner) = match fields.slot(list)? {
-        Slot::List(l) => (Resource::List(l), program.lists[l.index()].reset),
+        Slot::List(l) => (l.into(), program.lists[l.index()].reset),
         Slot::Frontier(f) => {
-            let frontier = program.frontiers.get(f.index()).filter(|f| f.list)?;
-            (Resource::Frontier(f), frontier.reset)
+            let frontier = program.frontiers.get(f.index()).filter(|f| f.stays)?;
+            (f.into(), frontier.reset)
         }
         _ => return None,
     };

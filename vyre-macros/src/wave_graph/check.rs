@@ -20,8 +20,8 @@ use syn::spanned::Spanned;
 use syn::{Expr, FnArg, Ident, Item, Pat, Type};
 use vyre_core::vir0::length::MAX_TERMS;
 use vyre_core::vir0::module::{
-    Buffer, BufferId, Domain, Extent, FixpointId, Frontier, FrontierId, List, ListId, PartsId,
-    Program, Reduction, ReductionId, Role, ScalarId, ScalarParam, Topology, TopologyId, Width,
+    Buffer, BufferId, Domain, Extent, FixpointId, FrontierId, ListId, PartsId, Program, Queue,
+    Reduction, ReductionId, Role, ScalarId, ScalarParam, Topology, TopologyId, Width,
 };
 use vyre_core::vir0::scalar::Scalar;
 
@@ -314,10 +314,13 @@ impl<'g> Fields<'g> {
                     let size = this.size("capacity", capacity, field.origin, tables, report);
                     let (_, capacity) = size.unwrap_or(length::BROKEN);
                     let fields = this.scalars(at, item, helpers, report);
-                    program.lists.push(List {
+                    program.lists.push(Queue {
                         name,
                         fields,
                         capacity,
+                        unique: false,
+                        stays: true,
+                        owner: None,
                         output: *output,
                         reset: None,
                     });
@@ -340,13 +343,14 @@ impl<'g> Fields<'g> {
                         None if *unique => Extent::Nodes,
                         None => Extent::NodesPlusEdges,
                     };
-                    program.frontiers.push(Frontier {
+                    program.frontiers.push(Queue {
                         fields,
                         name,
                         capacity,
                         unique: *unique,
-                        list: *list,
+                        stays: *list,
                         owner: None,
+                        output: false,
                         reset: None,
                     });
                     if csrs == 0 && item.is_none() {

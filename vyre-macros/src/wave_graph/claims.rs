@@ -128,7 +128,7 @@ fn resources(slot: Slot) -> Vec<Resource> {
         Slot::Buffer(_) | Slot::Rows(..) | Slot::Arrays(..) => {
             slot.buffers().map(Resource::Buffer).collect()
         }
-        Slot::List(l) => vec![Resource::List(l)],
+        Slot::List(l) => vec![l.into()],
         Slot::Reduction(r) => vec![Resource::Reduction(r)],
         Slot::Csr(_) | Slot::RowsOf { .. } | Slot::Frontier(_) | Slot::Scalar(_) | Slot::Broken => {
             Vec::new()
@@ -150,7 +150,7 @@ fn kind(slot: Slot, program: &Program) -> Option<&'static str> {
         }
         Slot::Csr(_) | Slot::RowsOf { .. } => Some("a topology"),
         Slot::Frontier(f) => {
-            let list = program.frontiers.get(f.index()).is_some_and(|f| f.list);
+            let list = program.frontiers.get(f.index()).is_some_and(|f| f.stays);
             Some(if list {
                 "a list of nodes"
             } else {

@@ -162,8 +162,8 @@ impl<'f> Lowerer<'_, 'f> {
             Kind::FrontierLen(h, empty) => match self.binding(*h) {
                 Some(of @ (ParamKind::Frontier(_) | ParamKind::List(_))) => {
                     let len = match of {
-                        ParamKind::List(l) => Uniform::ListLen(l),
-                        ParamKind::Frontier(f) => Uniform::FrontierLen(f),
+                        ParamKind::List(l) => Uniform::Len(l.into()),
+                        ParamKind::Frontier(f) => Uniform::Len(f.into()),
                         _ => unreachable!("the pattern has no others"),
                     };
                     let len = ir::Expr::Uniform(len, Scalar::U32);
