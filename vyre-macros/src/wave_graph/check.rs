@@ -21,7 +21,7 @@ use syn::{Expr, FnArg, Ident, Item, Pat, Type};
 use vyre_core::vir0::length::MAX_TERMS;
 use vyre_core::vir0::module::{
     Buffer, BufferId, Domain, Extent, FixpointId, FrontierId, ListId, PartsId, Program, Queue,
-    Reduction, ReductionId, Role, ScalarId, ScalarParam, Topology, TopologyId, Width,
+    QueueId, Reduction, ReductionId, Role, ScalarId, ScalarParam, Topology, TopologyId, Width,
 };
 use vyre_core::vir0::scalar::Scalar;
 
@@ -45,8 +45,7 @@ pub(crate) enum Slot {
     Rows(BufferId, u16),
     /// Elements that are arrays: the buffer of all their values, and how many each has.
     Arrays(BufferId, u32),
-    Frontier(FrontierId),
-    List(ListId),
+    Queue(QueueId),
     Reduction(ReductionId),
     Scalar(ScalarId),
     /// Already reported.
@@ -182,8 +181,8 @@ impl<'g> Fields<'g> {
                         Slot::Rows(first, count)
                     }
                 },
-                FieldKind::Frontier { .. } => Slot::Frontier(FrontierId(next(&mut frontiers))),
-                FieldKind::List { .. } => Slot::List(ListId(next(&mut lists))),
+                FieldKind::Frontier { .. } => Slot::Queue(FrontierId(next(&mut frontiers)).into()),
+                FieldKind::List { .. } => Slot::Queue(ListId(next(&mut lists)).into()),
                 FieldKind::Reduction { .. } => Slot::Reduction(ReductionId(next(&mut reductions))),
                 FieldKind::Scalar(..) => Slot::Scalar(ScalarId(next(&mut scalars))),
                 FieldKind::Broken => Slot::Broken,
@@ -636,7 +635,7 @@ impl<'g> Fields<'g> {
                     FieldKind::Column { item: Some(t), .. } => format!("&Records<{}>", show(t)),
                     _ => return None,
                 },
-                Slot::Frontier(_) | Slot::List(_) => match &field.kind {
+                Slot::Queue(_) => match &field.kind {
                     FieldKind::List { item, .. } => format!("&Append<{}>", show(item)),
                     FieldKind::Frontier {
                         item: Some(item), ..
@@ -670,7 +669,7 @@ impl<'g> Fields<'g> {
 
     fn frontier(&self, name: &Ident, report: &mut Report) -> Option<FrontierId> {
         match self.find(name, report)? {
-            (field, Slot::Frontier(id)) => {
+            (field, Slot::Queue(QueueId::Frontier(id))) => {
                 if let FieldKind::Frontier { item: Some(_), .. } = &field.kind {
                     report.error_help(
                         name.span(),
@@ -681,7 +680,7 @@ impl<'g> Fields<'g> {
                 }
                 Some(id)
             }
-            (_, Slot::List(_)) => {
+            (_, Slot::Queue(QueueId::List(_))) => {
                 report.error_help(
                     name.span(),
                     format!("`{name}` is a list, and not `unique`: what it holds need not be nodes"),
