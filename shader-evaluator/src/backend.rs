@@ -17,7 +17,7 @@ use vyre_core::run::outcome::Outcome;
 use vyre_core::run::schedule::{Failures, Overflow, Pending, failed, faulted, round_limit};
 use vyre_core::vir0::container::encode;
 use vyre_core::vir0::module::{
-    BufferId, FixpointId, FrontierId, ListId, Program, ReductionId, Resource, Role, Uniform, WaveId,
+    BufferId, FixpointId, ListId, Program, ReductionId, Resource, Role, Uniform, WaveId,
 };
 use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::trap::{Fault as Told, TrapKind};
@@ -235,12 +235,8 @@ impl Session {
                     Box::new(Pending::new(program, (wave, fault.item), told(&fault)))
                 });
                 let of = |name: &str| {
-                    let frontiers = program.frontiers.iter().position(|f| f.name == name);
-                    let lists = program.lists.iter().position(|l| l.name == name);
-                    match (frontiers, lists) {
-                        (Some(f), _) => Resource::Frontier(FrontierId(f as u16)),
-                        (None, l) => Resource::List(ListId(l.unwrap_or(0) as u16)),
-                    }
+                    let queue = program.queues().find(|(_, q)| q.name == name);
+                    queue.expect("the plan names what the pass declares").0
                 };
                 let overflows = overflows
                     .into_iter()
@@ -261,9 +257,8 @@ impl Session {
             Stop::RoundLimit { fixpoint, now } => {
                 let value = |uniform: Uniform| {
                     let name = match uniform {
-                        Uniform::Reduction(r) => &program.reductions[r.index()].name,
-                        Uniform::FrontierLen(f) => &program.frontiers[f.index()].name,
-                        Uniform::ListLen(l) => &program.lists[l.index()].name,
+                        Uniform::Reduction(r) => program.name_of(Resource::Reduction(r)),
+                        Uniform::Len(q) => program.name_of(q.into()),
                         _ => return None,
                     };
                     now.get(name).copied()

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use vyre_core::vir0::flow::{Rows, uses, writes};
 use vyre_core::vir0::isa::{Effect, Faults, Imm, Op, Slot, Word};
 use vyre_core::vir0::meaning::{Memory, Next, State, step};
-use vyre_core::vir0::module::{BufferId, FrontierId, ListId, ReductionId, Resource, TopologyId};
+use vyre_core::vir0::module::{
+    BufferId, FrontierId, ListId, QueueId, ReductionId, Resource, TopologyId,
+};
 use vyre_core::vir0::trap::TrapKind;
 
 /// What a word did to a resource.
@@ -133,25 +135,16 @@ impl Memory for Recorder {
     }
 
     fn push(&mut self, f: FrontierId, _: u32, _: u32) {
-        self.note(Touch::Push, Resource::Frontier(f));
+        self.note(Touch::Push, Resource::from(f));
     }
 
-    fn append(&mut self, l: ListId, _: u32) -> u32 {
-        self.note(Touch::Reserve, Resource::List(l));
+    fn reserve(&mut self, q: QueueId, _: u32) -> u32 {
+        self.note(Touch::Reserve, q.into());
         0
     }
 
-    fn list_store(&mut self, l: ListId, _: u16, _: u32, _: u64) {
-        self.note(Touch::Field, Resource::List(l));
-    }
-
-    fn push_item(&mut self, f: FrontierId, _: u32) -> u32 {
-        self.note(Touch::Reserve, Resource::Frontier(f));
-        0
-    }
-
-    fn item_store(&mut self, f: FrontierId, _: u16, _: u32, _: u64) {
-        self.note(Touch::Field, Resource::Frontier(f));
+    fn set_field(&mut self, q: QueueId, _: u16, _: u32, _: u64) {
+        self.note(Touch::Field, q.into());
     }
 
     fn reduce(&mut self, r: ReductionId, _: u64) {
@@ -358,7 +351,7 @@ fn what_changes_a_resource_names_it() {
     assert!(!word(Op::St32).changes(Resource::Buffer(BufferId(ID + 1))));
     // Numbers of other tables are others.
     assert!(!word(Op::Append).changes(buffer));
-    assert!(word(Op::ListSt64).changes(Resource::List(ListId(ID))));
+    assert!(word(Op::ListSt64).changes(Resource::from(ListId(ID))));
     assert!(!word(Op::AtomLd32).changes(buffer));
     let unknown = Word::default();
     assert_eq!((unknown.names(), unknown.changes(buffer)), (None, false));

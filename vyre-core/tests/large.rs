@@ -182,13 +182,14 @@ fn fixpoints_nest_as_deep_as_the_table_is_long() {
 fn nested(deep: usize) -> Program {
     let deep = deep as u16;
     let mut program = Program {
-        frontiers: vec![Frontier {
+        frontiers: vec![Queue {
             name: "front".into(),
             fields: vec![],
             capacity: Extent::Nodes,
             unique: true,
-            list: false,
+            stays: false,
             owner: Some(FixpointId(deep - 1)),
+            output: false,
             reset: None,
         }],
         ..Program::default()
@@ -197,7 +198,7 @@ fn nested(deep: usize) -> Program {
     for i in 0..deep {
         let mut wave = wave(i, Some(innermost));
         wave.domain = Domain::Items(FrontierId(0));
-        wave.accesses = vec![read(Resource::Frontier(FrontierId(0)))];
+        wave.accesses = vec![read(Resource::from(FrontierId(0)))];
         program.waves.push(wave);
         program
             .kernels
@@ -238,22 +239,26 @@ fn tables_may_be_full() {
             ],
             buffers: vec![buffer(Extent::Fixed(0)); count],
             frontiers: vec![
-                Frontier {
+                Queue {
                     name: "x".into(),
                     fields: vec![],
                     capacity: Extent::Fixed(0),
                     unique: false,
-                    list: false,
+                    stays: false,
                     owner: None,
+                    output: false,
                     reset: None,
                 };
                 half
             ],
             lists: vec![
-                List {
+                Queue {
                     name: "l".into(),
                     fields: vec![Scalar::U32],
                     capacity: Extent::Fixed(0),
+                    unique: false,
+                    stays: true,
+                    owner: None,
                     output: true,
                     reset: None,
                 };
@@ -341,13 +346,14 @@ fn tables_may_be_full() {
 /// Sums of sizes are refused by name, wherever they are made.
 #[test]
 fn capacities_of_2_to_the_61_are_too_large_and_no_more() {
-    let front = |name: &str, extent| Frontier {
+    let front = |name: &str, extent| Queue {
         name: name.into(),
         fields: vec![Scalar::U64; 8],
         capacity: extent,
         unique: false,
-        list: false,
+        stays: false,
         owner: None,
+        output: false,
         reset: None,
     };
     let huge = ConstantId(0);
@@ -366,8 +372,8 @@ fn capacities_of_2_to_the_61_are_too_large_and_no_more() {
         front("wide", Extent::Constant(huge)),
     ];
     program.waves[0].accesses = vec![
-        read(Resource::Frontier(FrontierId(0))),
-        read(Resource::Frontier(FrontierId(1))),
+        read(Resource::from(FrontierId(0))),
+        read(Resource::from(FrontierId(1))),
     ];
     assert_eq!(verify(&program), Ok(()));
     let sizes = Sizes {
@@ -399,10 +405,13 @@ fn capacities_of_2_to_the_61_are_too_large_and_no_more() {
     for allocation in [Allocation::Separate, Allocation::Shared] {
         assert_eq!(run(&program, allocation), Ok(vec![]));
     }
-    program.lists = vec![List {
+    program.lists = vec![Queue {
         name: "long".into(),
         fields: vec![Scalar::U64],
         capacity: Extent::Constant(huge),
+        unique: false,
+        stays: true,
+        owner: None,
         output: true,
         reset: None,
     }];

@@ -5,8 +5,8 @@ use vyre_core::plan::check::{self, Bytes, Plan, ScheduleProblem, Violation};
 use vyre_core::plan::memory::{self, GraphBytes, Input, Readback, Scratch, WaveBytes};
 use vyre_core::plan::{Edge, NodeId, hazard};
 use vyre_core::vir0::module::{
-    Access, BufferId, Domain, Fixpoint, FixpointId, Frontier, FrontierId, KernelId, Mode, NodeRef,
-    Program, Resource, SiteId, Step, UpdateOp, Wave, WaveId,
+    Access, BufferId, Domain, Fixpoint, FixpointId, FrontierId, KernelId, Mode, NodeRef, Program,
+    Queue, Resource, SiteId, Step, UpdateOp, Wave, WaveId,
 };
 
 #[path = "../../vyre-tests/src/random.rs"]
@@ -139,7 +139,7 @@ fn illegal_groups_are_seen() {
 
 /// A wave that pushes to frontier 0 at the start, and one that sweeps it in fixpoint 0.
 fn bfs() -> Program {
-    let front = Resource::Frontier(FrontierId(0));
+    let front = Resource::from(FrontierId(0));
     let wave = |name: &str, accesses, fixpoint, domain| Wave {
         name: name.into(),
         kernel: KernelId(0),
@@ -158,13 +158,14 @@ fn bfs() -> Program {
     };
     let f = FixpointId(0);
     Program {
-        frontiers: vec![Frontier {
+        frontiers: vec![Queue {
             fields: vec![],
             name: "front".into(),
             capacity: vyre_core::vir0::module::Extent::Nodes,
             unique: true,
-            list: false,
+            stays: false,
             owner: Some(f),
+            output: false,
             reset: None,
         }],
         waves: vec![
@@ -227,7 +228,7 @@ fn a_missing_barrier_before_a_fixpoint_is_seen() {
     assert!(found.contains(&Violation::Entry {
         wave: WaveId(0),
         fixpoint: FixpointId(0),
-        resource: Resource::Frontier(FrontierId(0)),
+        resource: Resource::from(FrontierId(0)),
     }));
 }
 

@@ -4,8 +4,8 @@ use vyre_core::plan::cuda::Graphs;
 use vyre_core::plan::footprint::{Allocation, FootprintError, Target, footprint, footprint_on};
 use vyre_core::plan::lives::Life;
 use vyre_core::vir0::module::{
-    Access, Buffer, BufferId, Domain, Extent, Fixpoint, FixpointId, Frontier, FrontierId, KernelId,
-    Mode, Program, Resource, Role, ScalarId, SiteId, Step, Topology, TopologyId, Wave, WaveId,
+    Access, Buffer, BufferId, Domain, Extent, Fixpoint, FixpointId, FrontierId, KernelId, Mode,
+    Program, Queue, Resource, Role, ScalarId, SiteId, Step, Topology, TopologyId, Wave, WaveId,
 };
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::sizes::Sizes;
@@ -55,13 +55,14 @@ fn program() -> Program {
             buffer("after", Scalar::F64, Role::Scratch),
             buffer("idle", Scalar::U8, Role::Scratch),
         ],
-        frontiers: vec![Frontier {
+        frontiers: vec![Queue {
             fields: vec![],
             name: "front".into(),
             capacity: Extent::NodesPlusEdges,
             unique: false,
-            list: false,
+            stays: false,
             owner: Some(f),
+            output: false,
             reset: None,
         }],
         waves: vec![

@@ -573,7 +573,7 @@ fn as_many_swaps_as_there_can_be_go_through() {
 fn as_many_frontiers_as_there_can_be_go_through() {
     let count = 2_000;
     let access = |f: u16| Access {
-        resource: Resource::Frontier(FrontierId(f)),
+        resource: Resource::from(FrontierId(f)),
         mode: Mode::Read,
     };
     let program = Program {
@@ -582,13 +582,14 @@ fn as_many_frontiers_as_there_can_be_go_through() {
             reverse_of: None,
         }],
         frontiers: (0..count)
-            .map(|_| Frontier {
+            .map(|_| Queue {
                 name: "x".into(),
                 fields: vec![],
                 capacity: Extent::Nodes,
                 unique: true,
-                list: false,
+                stays: false,
                 owner: None,
+                output: false,
                 reset: None,
             })
             .collect(),
@@ -681,20 +682,24 @@ fn what_a_device_numbers_together_has_one_limit() {
     assert_eq!(lengths(&program), [] as [String; 0]);
     program.kernels.push(kernel(Op::Ret));
     assert_eq!(lengths(&program), ["program: 65536 kernels; at most 65535"]);
-    let list = List {
+    let list = Queue {
         name: "l".into(),
         fields: vec![Scalar::U32],
         capacity: Extent::Fixed(1),
+        unique: false,
+        stays: true,
+        owner: None,
         output: false,
         reset: None,
     };
-    let frontier = Frontier {
+    let frontier = Queue {
         name: "f".into(),
         fields: vec![],
         capacity: Extent::Fixed(1),
         unique: false,
-        list: false,
+        stays: false,
         owner: None,
+        output: false,
         reset: None,
     };
     let mut program = small();

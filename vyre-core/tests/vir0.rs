@@ -56,11 +56,11 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
     let topology = Resource::Topology(TopologyId(0));
     let buffers_too = (0..8).map(|i| Resource::Buffer(BufferId(i)));
     let resources = std::iter::once(topology).chain(buffers_too).chain([
-        Resource::Frontier(FrontierId(0)),
-        Resource::Frontier(FrontierId(1)),
+        Resource::from(FrontierId(0)),
+        Resource::from(FrontierId(1)),
         Resource::Reduction(ReductionId(0)),
         Resource::Reduction(ReductionId(1)),
-        Resource::List(ListId(0)),
+        Resource::from(ListId(0)),
     ]);
     let sites = (0..)
         .zip(&code)
@@ -76,7 +76,7 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
         rows: 1,
         frames: 0,
         item: ItemRows::default(),
-        uniforms: vec![Uniform::FrontierLen(FrontierId(0))],
+        uniforms: vec![Uniform::Len(FrontierId(0).into())],
         sites: vec![],
     };
     let relax = Kernel {
@@ -101,29 +101,34 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
         }],
         buffers: buffers.to_vec(),
         frontiers: vec![
-            Frontier {
+            Queue {
                 fields: vec![],
                 name: "front".into(),
                 capacity: Extent::NodesPlusEdges,
                 unique: false,
-                list: false,
+                stays: false,
                 owner: Some(FixpointId(0)),
+                output: false,
                 reset: None,
             },
-            Frontier {
+            Queue {
                 name: "work".into(),
                 fields: FIELDS.to_vec(),
                 capacity: Extent::Fixed(5),
                 unique: false,
-                list: false,
+                stays: false,
                 owner: None,
+                output: false,
                 reset: None,
             },
         ],
-        lists: vec![List {
+        lists: vec![Queue {
             name: "log".into(),
             fields: FIELDS.to_vec(),
             capacity: Extent::Scalar(ScalarId(0)),
+            unique: false,
+            stays: true,
+            owner: None,
             output: true,
             reset: None,
         }],
@@ -210,6 +215,14 @@ impl Store {
         }
     }
 
+    fn items_of(&mut self, queue: QueueId) -> &mut Vec<[u64; 3]> {
+        match queue {
+            QueueId::List(ListId(0)) => &mut self.items[0],
+            QueueId::Frontier(FrontierId(1)) => &mut self.items[1],
+            other => panic!("nothing is added to {other:?}"),
+        }
+    }
+
     fn element(&mut self, b: BufferId, i: u32, bytes: u64) -> Option<&mut u64> {
         assert_eq!(self.scalars[b.index()].size_bytes(), bytes);
         self.buffers[b.index()].get_mut(i as usize)
@@ -258,23 +271,13 @@ impl Memory for Store {
     fn push(&mut self, f: FrontierId, node: u32, _pc: u32) {
         self.frontiers[f.index()].push(node);
     }
-    fn append(&mut self, l: ListId, _pc: u32) -> u32 {
-        assert_eq!(l, ListId(0));
-        self.items[0].push([0; 3]);
-        self.items[0].len() as u32 - 1
+    fn reserve(&mut self, queue: QueueId, _pc: u32) -> u32 {
+        let items = self.items_of(queue);
+        items.push([0; 3]);
+        items.len() as u32 - 1
     }
-    fn list_store(&mut self, _: ListId, field: u16, slot: u32, bits: u64) {
-        if let Some(item) = self.items[0].get_mut(slot as usize) {
-            item[field as usize] = bits;
-        }
-    }
-    fn push_item(&mut self, f: FrontierId, _pc: u32) -> u32 {
-        assert_eq!(f, FrontierId(1));
-        self.items[1].push([0; 3]);
-        self.items[1].len() as u32 - 1
-    }
-    fn item_store(&mut self, _: FrontierId, field: u16, slot: u32, bits: u64) {
-        if let Some(item) = self.items[1].get_mut(slot as usize) {
+    fn set_field(&mut self, queue: QueueId, field: u16, slot: u32, bits: u64) {
+        if let Some(item) = self.items_of(queue).get_mut(slot as usize) {
             item[field as usize] = bits;
         }
     }
@@ -982,7 +985,7 @@ fn items_reach_their_rows() {
         verify(&kernel_program(&code, 0)).map_err(|e| e[0].rule.clone())
     };
     let wrong = |field, bytes| {
-        let resource = Resource::List(ListId(0));
+        let resource = Resource::from(ListId(0));
         Err(Rule::Field {
             resource,
             field,
@@ -1013,7 +1016,7 @@ fn a_reserved_item_is_filled_before_the_code_branches() {
         verify(&program).map_err(|e| e.into_iter().map(|e| e.rule).collect::<Vec<_>>())
     };
     let missing = |resource, field| Err(vec![Rule::Unfilled { resource, field }]);
-    let (list, frontier) = (Resource::List(ListId(0)), Resource::Frontier(FrontierId(1)));
+    let (list, frontier) = (Resource::from(ListId(0)), Resource::from(FrontierId(1)));
     let append = word(Op::Append, 3, 0, 0, log);
     let [first, second, third] = field_stores([Op::ListSt8, Op::ListSt32, Op::ListSt64], 0);
     assert_eq!(rules(&[append, first, second, third]), Ok(()));
@@ -1232,7 +1235,7 @@ fn what_begins_anew_and_lists_of_nodes_are_kept() {
     let before = encode(&program);
     program.frontiers[0].unique = true;
     let unique = encode(&program);
-    program.frontiers[0].list = true;
+    program.frontiers[0].stays = true;
     let list = encode(&program);
     program.frontiers[0].reset = Some(FixpointId(0));
     program.lists[0].reset = Some(FixpointId(0));
@@ -1590,7 +1593,7 @@ fn each_rule_is_checked() {
     assert_eq!(
         broken(move |p| p.lists[0].capacity = itself),
         [(
-            Place::List(ListId(0)),
+            Place::Queue(ListId(0).into()),
             Rule::Id {
                 table: "length",
                 id: 0,
@@ -1611,14 +1614,14 @@ fn each_rule_is_checked() {
     assert_eq!(
         program(|p| p.frontiers[0].unique = true),
         [(
-            Place::Frontier(FrontierId(0)),
+            Place::Queue(FrontierId(0).into()),
             Rule::UniqueCapacity(Extent::NodesPlusEdges),
         )]
     );
     assert_eq!(
         program(|p| p.frontiers[0].owner = None),
         [(
-            Place::Frontier(FrontierId(0)),
+            Place::Queue(FrontierId(0).into()),
             Rule::Owner {
                 actual: None,
                 expected: Some(FixpointId(0))
@@ -1660,13 +1663,13 @@ fn each_rule_is_checked() {
     assert_eq!(
         nested,
         [
-            (Place::Frontier(FrontierId(0)), split.clone()),
+            (Place::Queue(FrontierId(0).into()), split.clone()),
             (Place::Reduction(ReductionId(0)), split.clone()),
             (Place::Reduction(ReductionId(1)), split),
             (
                 Place::Fixpoint(FixpointId(1)),
                 Rule::AsksElsewhere {
-                    resource: Resource::Frontier(FrontierId(0)),
+                    resource: Resource::from(FrontierId(0)),
                     owner: FixpointId(0)
                 },
             ),
@@ -1684,7 +1687,7 @@ fn each_rule_is_checked() {
         )]
     );
     assert_eq!(
-        program(|p| p.kernels[0].uniforms[0] = Uniform::FrontierLen(FrontierId(0))),
+        program(|p| p.kernels[0].uniforms[0] = Uniform::Len(FrontierId(0).into())),
         [(kernel, Rule::FrontierLenInWave,)]
     );
     assert_eq!(
@@ -1705,7 +1708,7 @@ fn each_rule_is_checked() {
         p.buffers[2].role = Role::Input;
     };
     assert!(broken(input).contains(&(buffer, Rule::ResetRole(Role::Input))));
-    let front = Place::Frontier(FrontierId(0));
+    let front = Place::Queue(FrontierId(0).into());
     let rule = Rule::ResetOwner {
         reset: FixpointId(0),
         owner: Some(FixpointId(0)),
@@ -1719,7 +1722,7 @@ fn each_rule_is_checked() {
         [(front, rule)]
     );
     let (work, unowned) = (
-        Place::Frontier(FrontierId(1)),
+        Place::Queue(FrontierId(1).into()),
         Rule::ResetOwner {
             reset: FixpointId(0),
             owner: None,
@@ -1732,7 +1735,7 @@ fn each_rule_is_checked() {
     // A list of nodes flips nowhere, and begins anew with whichever rounds contain its uses.
     fn node_list(p: &mut Program) {
         p.frontiers[0].unique = true;
-        p.frontiers[0].list = true;
+        p.frontiers[0].stays = true;
         p.frontiers[0].capacity = Extent::Nodes;
         p.frontiers[0].owner = None;
         p.frontiers[0].reset = Some(FixpointId(0));
@@ -1750,7 +1753,7 @@ fn each_rule_is_checked() {
         p.frontiers[0].owner = Some(FixpointId(0));
     };
     assert!(!broken(flips).is_empty());
-    let log = Place::List(ListId(0));
+    let log = Place::Queue(ListId(0).into());
     fn emptied_list(p: &mut Program) {
         p.lists[0].output = false;
         p.lists[0].reset = Some(FixpointId(0));
@@ -1782,7 +1785,7 @@ fn each_rule_is_checked() {
     assert!(broken(asked).contains(&(front, rule)));
     let asked = |p: &mut Program| {
         asked(p);
-        p.kernels[2].uniforms = vec![Uniform::ListLen(ListId(0))];
+        p.kernels[2].uniforms = vec![Uniform::Len(ListId(0).into())];
     };
     let rule = Rule::ResetOutside(FixpointId(0), KernelId(2));
     assert!(broken(asked).contains(&(log, rule)));
@@ -1856,7 +1859,7 @@ fn each_rule_is_checked() {
         program(|p| p.schedule.insert(0, Step::Barrier)),
         [(Place::Step(0), Rule::Misplaced(Misplaced::Barrier))]
     );
-    let resource = Resource::Frontier(FrontierId(0));
+    let resource = Resource::from(FrontierId(0));
     let unlist = |p: &mut Program| p.waves[0].accesses.retain(|a| a.resource != resource);
     assert_eq!(
         broken(unlist),
@@ -1880,7 +1883,7 @@ fn each_rule_is_checked() {
 fn conditions_look_at_uniforms_only() {
     // Whether it pushes, loads or asks for a length: which memory there is when a round ends is decided without it.
     for (op, d, resource) in [
-        (Op::Push, 0, Resource::Frontier(FrontierId(0))),
+        (Op::Push, 0, Resource::from(FrontierId(0))),
         (Op::Ld32, 0, Resource::Buffer(BufferId(2))),
         (Op::Len, 0, Resource::Buffer(BufferId(0))),
         (Op::CsrBegin, 0, Resource::Topology(TopologyId(0))),

@@ -190,9 +190,7 @@ impl Layout {
         }
         for wave in &program.waves {
             let topology = wave.domain.topology().map_or(NONE, |t| t.0.into());
-            let frontier = wave.domain.frontier().map(|f| f.0.into());
-            let list = wave.domain.list();
-            let swept = frontier.or(list.map(|(l, _)| list_number(program, l.0)));
+            let swept = wave.domain.queue().map(|q| program.place_of(q) as u32);
             let narrow = match wave.domain {
                 Domain::EdgesFrom(t, _) => {
                     let average = degree.get(t.index()).copied().unwrap_or(1.0);
@@ -207,7 +205,7 @@ impl Layout {
                 topology,
                 frontier: swept.unwrap_or(NONE),
                 narrow,
-                fresh: list.is_some_and(|(_, new)| new).into(),
+                fresh: wave.domain.list().is_some_and(|(_, new)| new).into(),
                 pull: NONE,
                 ..Default::default()
             });
@@ -346,7 +344,7 @@ impl Layout {
         head.values = table(values * size_of::<abi::Value>());
         head.buffers = table(program.buffers.len() * size_of::<abi::Buffer>());
         head.topologies = table(program.topologies.len() * size_of::<abi::Topology>());
-        let queues = program.frontiers.len() + program.lists.len();
+        let queues = program.queues().count();
         head.frontiers = table(queues * size_of::<abi::Frontier>());
         head.records = table(records_of(program).count() * size_of::<abi::Record>());
         head.reductions = table(program.reductions.len() * size_of::<abi::Reduction>());
@@ -558,27 +556,19 @@ impl Layout {
     }
 }
 
-/// The device's number of a list: after the frontiers.
-pub(crate) fn list_number(program: &Program, list: u16) -> u32 {
-    program.frontiers.len() as u32 + u32::from(list)
-}
-
-/// The device's number of the frontier or list that this is, if it is one.
+/// The device's number of the queue that this is, if it is one.
 pub(crate) fn queue_number(program: &Program, resource: Resource) -> Option<u32> {
     match resource {
-        Resource::Frontier(f) => Some(f.0.into()),
-        Resource::List(l) => Some(list_number(program, l.0)),
+        Resource::Queue(q) => Some(program.place_of(q) as u32),
         Resource::Topology(_) | Resource::Buffer(_) | Resource::Reduction(_) => None,
     }
 }
 
-/// Fields of the items that are not nodes: of frontiers, then of lists; with the device's number.
+/// Fields of the items of queues that are not nodes, with the device's number.
 pub(crate) fn records_of(program: &Program) -> impl Iterator<Item = (u32, &[Scalar])> {
-    let frontiers = program.frontiers.iter().map(|f| f.fields.as_slice());
-    let lists = program.lists.iter().map(|l| l.fields.as_slice());
-    (0u32..)
-        .zip(frontiers.chain(lists))
-        .filter(|(_, fields)| !fields.is_empty())
+    let queues = (0u32..).zip(program.queues());
+    let fields = queues.map(|(number, (_, q))| (number, q.fields.as_slice()));
+    fields.filter(|(_, fields)| !fields.is_empty())
 }
 
 /// `op * 8 + scalar`, as the device switches on it.

@@ -305,8 +305,8 @@ fn tables(p: &mut Program, choices: &mut Choices<'_>) {
         18 => {
             let whole = choices.one_in(2);
             if let Some(frontier) = choices.pick_mut(&mut p.frontiers) {
-                frontier.list = !frontier.list;
-                if frontier.list && whole {
+                frontier.stays = !frontier.stays;
+                if frontier.stays && whole {
                     (frontier.unique, frontier.capacity) = (true, Extent::Nodes);
                     frontier.fields.clear();
                 }
@@ -498,9 +498,9 @@ fn code(p: &mut Program, choices: &mut Choices<'_>) {
                 0 => Uniform::Round,
                 5 => Uniform::OuterRound(FixpointId(choices.id(p.fixpoints.len()))),
                 1 => Uniform::Nodes,
-                2 => Uniform::FrontierLen(FrontierId(choices.id(p.frontiers.len()))),
+                2 => Uniform::Len(FrontierId(choices.id(p.frontiers.len())).into()),
                 3 => Uniform::Reduction(ReductionId(choices.id(p.reductions.len()))),
-                4 => Uniform::ListLen(ListId(choices.id(p.lists.len()))),
+                4 => Uniform::Len(ListId(choices.id(p.lists.len())).into()),
                 _ => Uniform::Constant(ConstantId(choices.id(p.constants.len()))),
             };
             match choices.pick_mut(&mut kernel.uniforms) {

@@ -50,10 +50,9 @@ fn mode(program: &Program, word: Word) -> Mode {
     let float = |scalar: Option<Scalar>| scalar.is_none_or(is_float);
     match op.row().effect {
         Effect::Load | Effect::AtomicLoad | Effect::Ask => Mode::Read,
-        Effect::Push => Mode::Update(UpdateOp::Push),
-        Effect::Reserve | Effect::Field => match word.names() {
-            Some(Resource::List(_)) => Mode::Update(UpdateOp::Append),
-            _ => Mode::Update(UpdateOp::Push),
+        Effect::Push | Effect::Reserve | Effect::Field => match word.names() {
+            Some(Resource::Queue(q)) => Mode::Update(q.adds()),
+            _ => Mode::Write,
         },
         Effect::Reduce => {
             let reduction = program.reductions.get(usize::from(word.resource()));
@@ -119,7 +118,7 @@ pub(crate) fn is_order_free(program: &Program) -> bool {
             }
         }
         if let Some((list, _)) = wave.domain.list() {
-            uses.push((group, Resource::List(list), id, Mode::Read, false));
+            uses.push((group, list.into(), id, Mode::Read, false));
         }
     }
     uses.sort_unstable();
@@ -128,9 +127,9 @@ pub(crate) fn is_order_free(program: &Program) -> bool {
         match resource {
             Resource::Topology(_) => true,
             // What is pushed is swept from the next group on.
-            Resource::Frontier(_) => true,
+            Resource::Queue(QueueId::Frontier(_)) => true,
             // A sweep beside an append may see what is appended, or not. Lists are compared as sets.
-            Resource::List(_) | Resource::Buffer(_) | Resource::Reduction(_) => {
+            Resource::Queue(QueueId::List(_)) | Resource::Buffer(_) | Resource::Reduction(_) => {
                 let alike = mode != Mode::Write && uses.iter().all(|u| u.3 == mode);
                 alike || uses.iter().all(|u| u.2 == wave && u.4)
             }

@@ -331,13 +331,9 @@ impl Expansion<'_> {
         let private = self.private();
         let view = quote! { #private::FrontierView };
         Some(match slot {
-            Slot::Frontier(f) => {
-                let id = f.0;
-                (view, quote! { cx.frontier(#id) })
-            }
-            Slot::List(l) => {
-                let id = l.0;
-                (view, quote! { cx.list(#id) })
+            Slot::Queue(q) => {
+                let (of, id) = (format_ident!("{}", q.word()), q.number());
+                (view, quote! { cx.#of(#id) })
             }
             Slot::Reduction(r) => {
                 let (id, ty) = (r.0, scalar_type(self.program.reductions[r.index()].scalar));
@@ -522,10 +518,9 @@ impl Expansion<'_> {
                         outputs.push(quote! { #docs pub #ident: #ty });
                     }
                 }
-                Slot::List(l) => {
-                    if let (true, FieldKind::List { item, .. }) =
-                        (self.program.lists[l.index()].output, &field.kind)
-                    {
+                Slot::Queue(q) => {
+                    let output = self.program.queue(q).is_some_and(|q| q.output);
+                    if let (true, FieldKind::List { item, .. }) = (output, &field.kind) {
                         outputs.push(quote! { #docs pub #ident: ::std::vec::Vec<#item> });
                     }
                 }
@@ -541,7 +536,7 @@ impl Expansion<'_> {
                     }
                     Some(Host::Topology(_)) | None => {}
                 },
-                Slot::Csr(_) | Slot::Frontier(_) | Slot::RowsOf { .. } => {}
+                Slot::Csr(_) | Slot::RowsOf { .. } => {}
             }
         }
         let lifetime = borrows.then(|| quote! { <'a> });

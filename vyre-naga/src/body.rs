@@ -16,7 +16,7 @@ use naga::{BinaryOperator as Bin, Function, Handle, Statement};
 use std::collections::HashMap;
 use vyre_core::vir0::flow::{Block, Rows, blocks, live_in, op, writes};
 use vyre_core::vir0::isa::{IMM, Imm, UNIFORM_BASE, Word};
-use vyre_core::vir0::module::{Kernel, KernelId, Program, Uniform};
+use vyre_core::vir0::module::{Kernel, KernelId, Program, QueueId, Uniform};
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::trap::TrapKind;
 
@@ -283,11 +283,11 @@ impl Body<'_, '_, '_> {
                 self.f.param(at)
             }
             Uniform::Nodes => self.nodes(),
-            Uniform::FrontierLen(f) => {
+            Uniform::Len(QueueId::Frontier(f)) => {
                 let at = self.f.m.layout.control(Held::Tail(f.0));
                 self.f.control_now(at)
             }
-            Uniform::ListLen(l) => {
+            Uniform::Len(QueueId::List(l)) => {
                 let at = self.f.m.layout.control(Held::ListLen(l.0));
                 self.f.control_now(at)
             }

@@ -123,17 +123,25 @@ impl State {
         self.sizes.resolve(&self.program, extent).unwrap_or(0) as usize
     }
 
+    /// Where what is added to a queue goes.
+    fn added(&mut self, queue: QueueId) -> &mut Items {
+        match queue {
+            QueueId::Frontier(f) => &mut self.next[f.index()],
+            QueueId::List(l) => &mut self.lists[l.index()],
+        }
+    }
+
     /// What a uniform is now; `None`: the round, which the driver knows.
     pub(crate) fn value(&self, uniform: Uniform) -> Option<u64> {
         Some(match uniform {
             Uniform::Scalar(s) => self.sizes.scalars[s.index()],
             Uniform::Constant(c) => self.program.constants[c.index()].bits,
             Uniform::Reduction(r) => self.reductions[r.index()].value(),
-            Uniform::FrontierLen(f) => match self.program.frontiers[f.index()].owner {
+            Uniform::Len(QueueId::Frontier(f)) => match self.program.frontiers[f.index()].owner {
                 Some(_) => self.next[f.index()].len(),
                 None => self.now[f.index()].len() + self.next[f.index()].len(),
             },
-            Uniform::ListLen(l) => self.lists[l.index()].len(),
+            Uniform::Len(QueueId::List(l)) => self.lists[l.index()].len(),
             Uniform::Nodes => self.sizes.nodes,
             Uniform::Round => return None,
             Uniform::OuterRound(f) => self.rounds[f.index()].into(),
@@ -186,7 +194,7 @@ impl State {
             self.buffers[id.index()] = values.to_column();
         }
         let sides = program.frontiers.iter();
-        let side = |f: &Frontier| Items::new(&f.fields, self.size_of(f.capacity));
+        let side = |f: &Queue| Items::new(&f.fields, self.size_of(f.capacity));
         (self.now, self.next) = sides.map(|f| (side(f), side(f))).unzip();
         let lists = program.lists.iter();
         self.lists = lists
@@ -277,17 +285,11 @@ impl Memory for State {
             self.next[f.index()].push(node.into());
         }
     }
-    fn append(&mut self, list: ListId, _: u32) -> u32 {
-        self.lists[list.index()].push(0)
+    fn reserve(&mut self, queue: QueueId, _: u32) -> u32 {
+        self.added(queue).push(0)
     }
-    fn list_store(&mut self, list: ListId, field: u16, slot: u32, bits: u64) {
-        let _refused = self.lists[list.index()].columns[field as usize].set(slot as usize, bits);
-    }
-    fn push_item(&mut self, f: FrontierId, _: u32) -> u32 {
-        self.next[f.index()].push(0)
-    }
-    fn item_store(&mut self, f: FrontierId, field: u16, slot: u32, bits: u64) {
-        let _refused = self.next[f.index()].columns[field as usize].set(slot as usize, bits);
+    fn set_field(&mut self, queue: QueueId, field: u16, slot: u32, bits: u64) {
+        let _refused = self.added(queue).columns[field as usize].set(slot as usize, bits);
     }
     fn reduce(&mut self, id: ReductionId, bits: u64) {
         self.reductions[id.index()].take_in(bits);

@@ -50,10 +50,13 @@ pub fn program(u: &mut Unstructured<'_>) -> Arbitrary<Program> {
             reverse_of: None,
         }],
         buffers: (0..SCRATCH + OUTPUTS).map(buffer).collect(),
-        lists: vec![List {
+        lists: vec![Queue {
             name: "log".into(),
             fields: vec![Scalar::U32],
             capacity: Extent::Fixed(u.int_in_range(5..=200)?),
+            unique: false,
+            stays: true,
+            owner: None,
             output: true,
             reset: None,
         }],
@@ -87,7 +90,7 @@ impl Generator<'_, '_> {
         let i = self.program.frontiers.len();
         let unique = self.u.arbitrary()?;
         let list = unique && self.u.ratio(1, 2)?;
-        self.program.frontiers.push(Frontier {
+        self.program.frontiers.push(Queue {
             name: format!("front{i}"),
             fields: vec![],
             capacity: match unique {
@@ -95,8 +98,9 @@ impl Generator<'_, '_> {
                 false => Extent::Fixed(self.u.int_in_range(2..=60)?),
             },
             unique,
-            list,
+            stays: list,
             owner: None,
+            output: false,
             reset: None,
         });
         let (op, scalar) = *self.u.choose(&[
@@ -141,19 +145,19 @@ impl Generator<'_, '_> {
         }
         for id in (0..self.program.frontiers.len() as u16).map(FrontierId) {
             let declared = &self.program.frontiers[id.index()];
-            let flips = match (declared.owner, declared.list) {
+            let flips = match (declared.owner, declared.stays) {
                 (Some(owner), _) => vec![owner],
                 (None, true) => vec![],
                 (None, false) => continue,
             };
-            let resource = [Resource::Frontier(id); 2];
+            let resource = [Resource::from(id); 2];
             let owner = self.around(resource, |_| true, &flips);
             if owner.is_some() && self.u.ratio(1, 2)? {
                 self.program.frontiers[id.index()].reset = owner;
             }
         }
         let new = |w: &Wave| matches!(w.domain, Domain::ListItems(_, true));
-        let owner = self.around([Resource::List(LOG); 2], |_| true, &[]);
+        let owner = self.around([Resource::from(LOG); 2], |_| true, &[]);
         if owner.is_some() && !self.program.waves.iter().any(new) && self.u.ratio(3, 4)? {
             let log = &mut self.program.lists[LOG.index()];
             (log.reset, log.output) = (owner, false);
@@ -246,7 +250,7 @@ impl Generator<'_, '_> {
         // Lists of nodes are swept in any scope.
         let frontiers = (0..).map(FrontierId).zip(&self.program.frontiers);
         let lists: Vec<FrontierId> =
-            (frontiers.filter(|(_, f)| f.list).map(|(id, _)| id)).collect();
+            (frontiers.filter(|(_, f)| f.stays).map(|(id, _)| id)).collect();
         if !lists.is_empty() && self.u.ratio(1, 3)? {
             front = *self.u.choose(&lists)?;
         }
@@ -274,7 +278,7 @@ impl Generator<'_, '_> {
         }
         if let Some(f) = domain.frontier() {
             let frontier = &mut self.program.frontiers[f.index()];
-            frontier.owner = scope.filter(|_| !frontier.list);
+            frontier.owner = scope.filter(|_| !frontier.stays);
         }
         // Row 0 is the node that the lane is about.
         match (domain.frontier().and(domain.topology()), domain.list()) {
@@ -314,10 +318,7 @@ impl Generator<'_, '_> {
                 3 | 4 => {
                     // Somebody's frontier: this scope's, one around it, one inside it.
                     let f = self.u.choose_index(self.program.frontiers.len())? as u16;
-                    uses(
-                        Resource::Frontier(FrontierId(f)),
-                        Mode::Update(UpdateOp::Push),
-                    );
+                    uses(FrontierId(f).into(), Mode::Update(UpdateOp::Push));
                     let mask = self.u.int_in_range(0..=3)?;
                     let at = code.len() as u32;
                     code.push(word(Op::And32, 1, 0, IMM, mask));
@@ -334,7 +335,7 @@ impl Generator<'_, '_> {
                     code.push(word(Op::Reduce32, 0, 0, 0, of(own)));
                 }
                 6 => {
-                    uses(Resource::List(LOG), Mode::Update(UpdateOp::Append));
+                    uses(Resource::from(LOG), Mode::Update(UpdateOp::Append));
                     code.push(word(Op::Append, 1, 0, 0, of(0)));
                     code.push(word(Op::ListSt32, 0, 1, 0, of(0)));
                 }
@@ -400,12 +401,12 @@ impl Generator<'_, '_> {
             reset.is_none_or(|r| self.program.is_within(Some(FixpointId(f)), r))
         };
         let front = &self.program.frontiers[usize::from(own)];
-        let front = may_ask(front.reset.filter(|_| front.list));
+        let front = may_ask(front.reset.filter(|_| front.stays));
         let log = may_ask(self.program.lists[LOG.index()].reset);
         let asked = match self.u.int_in_range(0..=4)? {
             0 => Uniform::Round,
             1 if !front => Uniform::Round,
-            1 => Uniform::FrontierLen(FrontierId(own)),
+            1 => Uniform::Len(FrontierId(own).into()),
             2 => Uniform::Reduction(ReductionId(own)),
             // Of a fixpoint around, or of the graph.
             3 => {
@@ -413,11 +414,11 @@ impl Generator<'_, '_> {
                 Uniform::Reduction(ReductionId(around.map_or(0, |f| f.0 + 1)))
             }
             _ if !log => Uniform::Round,
-            _ => Uniform::ListLen(LOG),
+            _ => Uniform::Len(LOG.into()),
         };
         let enough = self.u.int_in_range(1..=4)?;
         let code = match asked {
-            Uniform::Round | Uniform::ListLen(_) => {
+            Uniform::Round | Uniform::Len(QueueId::List(_)) => {
                 word(Op::LtU32, 0, IMM, UNIFORM_BASE, enough - 1)
             }
             _ => word(Op::Eq32, 0, UNIFORM_BASE, IMM, 0),

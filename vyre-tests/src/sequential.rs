@@ -256,7 +256,7 @@ impl Sweeper for State {
     }
     fn settle(&mut self) -> Result<Option<Box<Failures>>, RunError> {
         let mut overflows = Vec::new();
-        let mut check = |of, needed, items: &Items| {
+        let mut check = |of: QueueId, needed, items: &Items| {
             let capacity = items.capacity as u64;
             let overflow = Overflow {
                 of,
@@ -266,8 +266,8 @@ impl Sweeper for State {
             overflows.extend((needed > capacity).then_some(overflow));
         };
         for (f, declared) in (0..).map(FrontierId).zip(&self.program.frontiers) {
-            let needed = self.uniform(Uniform::FrontierLen(f)).unwrap_or(0);
-            check(Resource::Frontier(f), needed, &self.now[f.index()]);
+            let needed = self.uniform(Uniform::Len(f.into())).unwrap_or(0);
+            check(f.into(), needed, &self.now[f.index()]);
             if declared.owner.is_none() {
                 let (now, next) = (&mut self.now[f.index()], &mut self.next[f.index()]);
                 for (now, next) in now.columns.iter_mut().zip(&mut next.columns) {
@@ -276,7 +276,7 @@ impl Sweeper for State {
             }
         }
         for (l, list) in (0..).map(ListId).zip(&self.lists) {
-            check(Resource::List(l), list.len(), list);
+            check(l.into(), list.len(), list);
         }
         let fault = self.fault.take();
         let failed = fault.is_some() || !overflows.is_empty();

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::collections::HashMap;
 use vyre_core::dsl::error::RunError;
+use vyre_core::vir0::module::QueueId;
 use vyre_core::vir0::sizes::Sizes;
 
 /// A step of a length in postfix order.
@@ -278,6 +279,14 @@ impl<'v> Reader<'v> {
 }
 
 impl Plan {
+    /// What counts the items of a queue.
+    pub(crate) fn held(&self, id: QueueId) -> &Held {
+        match id {
+            QueueId::Frontier(f) => &self.frontiers[f.index()],
+            QueueId::List(l) => &self.lists[l.index()],
+        }
+    }
+
     /// Reads a plan of shaders with these entry points, none of which is missing.
     pub(crate) fn read<'v>(
         plan: &'v Value,

@@ -16,9 +16,7 @@ use vyre_core::run::schedule::{
     Failures, Fault, Meter, Overflow, Pending, Ran, Sweeper, Verdict, follow,
 };
 use vyre_core::run::stop::Stop;
-use vyre_core::vir0::module::{
-    BufferId, FixpointId, FrontierId, ListId, Program, ReductionId, Resource, Role, Uniform, WaveId,
-};
+use vyre_core::vir0::module::{BufferId, FixpointId, ListId, Program, ReductionId, Role, Uniform, WaveId};
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::trap::{Fault as Told, TrapKind};
@@ -448,11 +446,8 @@ impl Session {
                 capacity,
             }));
         };
-        for (id, (frontier, held)) in (0..).zip(program.frontiers.iter().zip(&plan.frontiers)) {
-            check(Resource::Frontier(FrontierId(id)), held, frontier.capacity);
-        }
-        for (id, (list, held)) in (0..).zip(program.lists.iter().zip(&plan.lists)) {
-            check(Resource::List(ListId(id)), held, list.capacity);
+        for (id, queue) in program.queues() {
+            check(id, plan.held(id), queue.capacity);
         }
         let fault = match self.control[plan.trap.kind] {
             0 => None,
@@ -604,8 +599,7 @@ impl Sweeper for Session {
         let plan = &self.pass.plan;
         Some(match uniform {
             Uniform::Reduction(r) => self.total(r),
-            Uniform::FrontierLen(f) => self.control[plan.frontiers[f.index()].tail].into(),
-            Uniform::ListLen(l) => self.control[plan.lists[l.index()].tail].into(),
+            Uniform::Len(q) => self.control[plan.held(q).tail].into(),
             Uniform::Scalar(s) => self.sizes.scalars[s.index()],
             Uniform::Constant(c) => self.program.constants[c.index()].bits,
             Uniform::Nodes => self.sizes.nodes,

@@ -349,7 +349,7 @@ fn differences(
             .into_iter()
             .flatten()
             .map(|(a, b)| columns_differ(a, b));
-        add(Resource::List(*id), differ.find_map(|d| d));
+        add((*id).into(), differ.find_map(|d| d));
     }
     for (id, bits) in &first.reductions {
         let same = other.reductions.iter().find(|(o, _)| o == id);

@@ -399,7 +399,7 @@ impl Memory {
             .filter(|i| match i.resource {
                 Resource::Topology(_) => true,
                 Resource::Buffer(b) => program.buffers[b.index()].role == Role::Topology,
-                Resource::Frontier(_) | Resource::Reduction(_) | Resource::List(_) => false,
+                Resource::Queue(_) | Resource::Reduction(_) => false,
             })
             .map(|i| i.bytes)
             .sum();

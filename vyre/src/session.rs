@@ -26,9 +26,7 @@ use vyre_core::run::clock::Instant;
 use vyre_core::run::outcome::{Outcome, Report, give};
 use vyre_core::run::pass::{IntoTopology, Pass};
 use vyre_core::run::stop::{Canceller, UnderWay};
-use vyre_core::vir0::module::{
-    Agreement, Buffer, BufferId, Frontier, List, Program, Role, TopologyId,
-};
+use vyre_core::vir0::module::{Agreement, Buffer, BufferId, Program, Role, TopologyId};
 use vyre_core::vir0::scalar::Scalar;
 
 mod batch;
@@ -503,13 +501,10 @@ impl<P: Pass> Session<P> {
             buffers.filter(|b| roles.contains(&b.role)).map(bytes).sum()
         };
         let edges = sizes.edges.iter().map(|e| 4 * (sizes.nodes + 1 + e));
-        let frontiers = program.frontiers.iter();
-        let frontier = |f: &Frontier| 8 * sizes.resolve(program, f.capacity).unwrap_or(0);
-        let lists = program.lists.iter();
-        let list = |l: &List| {
-            let len = sizes.resolve(program, l.capacity).unwrap_or(0);
-            len.saturating_mul(l.item_bytes())
-        };
+        let queues = program.queues().map(|(id, queue)| {
+            let len = sizes.resolve(program, queue.capacity).unwrap_or(0);
+            len.saturating_mul(id.sides() * queue.item_bytes())
+        });
         let outputs = program.reductions.iter().filter(|r| r.output).count() as u64;
         let held = program.buffers.iter();
         let held = held.filter(|b| b.role != Role::Topology && bytes(b) > 0);
@@ -517,13 +512,9 @@ impl<P: Pass> Session<P> {
             layout_hash: Some(self.layout_hash()),
             graph_bytes: edges.sum::<u64>() + of(&[Role::Topology]),
             runs,
-            buffers: held.count() as u64
-                + program.frontiers.len() as u64
-                + program.lists.len() as u64,
+            buffers: (held.count() + program.queues().count()) as u64,
             frontier_bytes: of(&[Role::Input, Role::InOut]) + 8 * program.scalars.len() as u64,
-            scratch_bytes: of(&[Role::Scratch])
-                + frontiers.map(frontier).sum::<u64>()
-                + lists.map(list).sum::<u64>(),
+            scratch_bytes: of(&[Role::Scratch]) + queues.sum::<u64>(),
             output_bytes: of(&[Role::Output, Role::InOut]) + 8 * outputs,
             budget_bytes: Some(
                 self.sides

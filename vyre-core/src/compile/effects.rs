@@ -73,7 +73,7 @@ use crate::compile::ir::{
 use crate::compile::monotone::{self, may_fault};
 use crate::vir0::isa;
 use crate::vir0::module::{
-    Agreement, BufferId, Domain, Extent, FixpointId, FrontierId, Least, ListId, Mode, Program,
+    Agreement, BufferId, Domain, Extent, FixpointId, FrontierId, Least, Mode, Program, QueueId,
     Reason, ReduceOp, ReductionId, Resource, Role, SiteId, Uniform, UpdateOp, Wave, WaveId, Why,
 };
 use crate::vir0::scalar::Scalar;
@@ -190,13 +190,13 @@ pub fn agreement(program: &Program, bodies: &[&Body], conditions: &[&Body]) -> A
         let is_alone = declared.is_some_and(|wave| wave.domain == Domain::Once);
         let first = accesses.list.iter().find_map(|(&resource, list)| {
             let (why, site) = match resource {
-                Resource::Topology(_) | Resource::Frontier(_) => None,
+                Resource::Topology(_) => None,
                 Resource::Buffer(id) if once && is_owned(program, id, list) => None,
                 // One lane does one thing after the other, and unordered waves only update what it only updates.
                 Resource::Buffer(_) if is_alone && mode(list) == Mode::Write => None,
                 Resource::Buffer(id) => order_of_buffer(program, &accesses, id, list),
                 Resource::Reduction(id) => order_of_reduction(program, id, list),
-                Resource::List(id) => order_of_list(program, id, list),
+                Resource::Queue(id) => order_of_queue(program, id, list),
             }?;
             Some(Reason {
                 wave,
@@ -295,8 +295,11 @@ fn is_plain_row(program: &Program, list: &[Access]) -> bool {
 type Breach = (Why, Option<SiteId>);
 
 /// What is read back is in the order of the appends.
-fn order_of_list(program: &Program, id: ListId, list: &[Access]) -> Option<Breach> {
-    let is_output = program.lists.get(id.index()).is_none_or(|l| l.output);
+fn order_of_queue(program: &Program, id: QueueId, list: &[Access]) -> Option<Breach> {
+    if !id.is_ordered() {
+        return None;
+    }
+    let is_output = program.queue(id).is_none_or(|q| q.output);
     let appends = |a: &&Access| !matches!(a.kind, Kind::Load | Kind::Len);
     let site = list.iter().find(appends).and_then(|a| a.site);
     match mode(list) {
@@ -710,7 +713,7 @@ impl<'b> Accesses<'b> {
     fn push(&mut self, frontier: FrontierId, site: SiteId) {
         let op = UpdateOp::Push;
         let kind = Kind::Update { op, rounds: false };
-        self.add(Resource::Frontier(frontier), kind, Some(site), Own::No);
+        self.add(frontier.into(), kind, Some(site), Own::No);
     }
 
     fn reduce(&mut self, reduction: ReductionId) {
@@ -1056,11 +1059,8 @@ impl<'b> Accesses<'b> {
             Expr::Uniform(Uniform::Reduction(id), _) => {
                 self.add(Resource::Reduction(*id), Kind::Load, None, Own::No);
             }
-            Expr::Uniform(Uniform::FrontierLen(id), _) => {
-                self.add(Resource::Frontier(*id), Kind::Load, None, Own::No);
-            }
-            Expr::Uniform(Uniform::ListLen(id), _) => {
-                self.add(Resource::List(*id), Kind::Load, None, Own::No);
+            Expr::Uniform(Uniform::Len(id), _) => {
+                self.add(Resource::Queue(*id), Kind::Load, None, Own::No);
             }
             Expr::Load {
                 buffer,
@@ -1111,7 +1111,7 @@ impl<'b> Accesses<'b> {
                 } else {
                     Kind::Update { op, rounds: false }
                 };
-                self.add(Resource::List(*list), kind, Some(*site), Own::No);
+                self.add((*list).into(), kind, Some(*site), Own::No);
             }
             Expr::Len(buffer) => self.add(Resource::Buffer(*buffer), Kind::Len, None, Own::No),
             Expr::Csr { topology, site, .. } => {

@@ -51,8 +51,8 @@ use crate::compile::ir::{
     UnaryOp,
 };
 use crate::vir0::module::{
-    BufferId, Extent, FixpointId, FrontierId, Program, Proviso, Reason, ReduceOp, ReductionId,
-    Resource, SiteId, Uniform, WaveId, Why,
+    BufferId, Extent, FixpointId, FrontierId, Program, Proviso, QueueId, Reason, ReduceOp,
+    ReductionId, Resource, SiteId, Uniform, WaveId, Why,
 };
 use crate::vir0::scalar::Scalar;
 pub(super) use faults::may_fault;
@@ -394,7 +394,7 @@ fn quieted(p: &Program, fixpoint: FixpointId, e: &Expr, quiet: &mut BTreeSet<Not
                 _ => return,
             };
             match **of {
-                Expr::Uniform(Uniform::FrontierLen(f), _)
+                Expr::Uniform(Uniform::Len(QueueId::Frontier(f)), _)
                     if p.frontiers[f.index()].owner == Some(fixpoint) =>
                 {
                     quiet.insert(Notice::Frontier(f));
@@ -426,10 +426,8 @@ impl Shared<'_> {
         for stmt in block {
             let refused = match stmt.effect() {
                 Effect::Element(e) => Some((Resource::Buffer(e.buffer), e.site, Why::NotMonotone)),
-                Effect::Push(frontier, None, site) => {
-                    Some((Resource::Frontier(frontier), site, Why::Notice))
-                }
-                Effect::Append(list, site) => Some((Resource::List(list), site, Why::NotMonotone)),
+                Effect::Push(frontier, None, site) => Some((frontier.into(), site, Why::Notice)),
+                Effect::Append(list, site) => Some((list.into(), site, Why::NotMonotone)),
                 Effect::Reduce(reduction) => {
                     self.reduced.insert(reduction);
                     None
@@ -482,7 +480,7 @@ impl Shared<'_> {
             Expr::CompareExchange { buffer, site, .. } => {
                 (Resource::Buffer(*buffer), *site, Why::NotMonotone)
             }
-            Expr::Append { list, site, .. } => (Resource::List(*list), *site, Why::NotMonotone),
+            Expr::Append { list, site, .. } => ((*list).into(), *site, Why::NotMonotone),
             _ => return Ok(()),
         };
         Err(Reason {

@@ -15,7 +15,7 @@ use crate::run::schedule::{Fault, Pending};
 use crate::run::stop::Stop;
 use crate::vir0::meaning::Memory;
 use crate::vir0::module::{
-    BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, ListId, MAX_FIELDS, Program,
+    BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, MAX_FIELDS, Program, QueueId,
     ReductionId, TopologyId, Uniform, WaveId,
 };
 use crate::vir0::scalar::Scalar;
@@ -154,9 +154,8 @@ impl Vir0<'_> {
                 Uniform::Reduction(r) => state.reductions[r.index()].borrow().value(),
                 Uniform::Round => round.into(),
                 Uniform::OuterRound(f) => state.rounds[f.index()].into(),
-                Uniform::FrontierLen(f) => state.frontiers[f.index()].len(),
+                Uniform::Len(q) => state.queue_len(q),
                 Uniform::Nodes => state.sizes.nodes,
-                Uniform::ListLen(l) => state.lists[l.index()].items.borrow().len() as u64,
             });
         }
     }
@@ -470,42 +469,42 @@ impl Memory for HostState {
         }
     }
 
-    fn append(&mut self, list: ListId, _: u32) -> u32 {
-        let list = &mut self.lists[list.index()];
-        let items = list.items.get_mut();
-        let refused = list.refused.get_mut();
-        let (len, capacity) = (items.len(), list.capacity);
+    fn reserve(&mut self, queue: QueueId, _: u32) -> u32 {
+        let (items, capacity, refused, starved) = match queue {
+            QueueId::Frontier(f) => {
+                let f = &mut self.frontiers[f.index()];
+                let records = f.records.as_mut().expect("verified code pushes items here");
+                (
+                    &mut records.next,
+                    f.capacity,
+                    &mut f.refused,
+                    &mut f.starved,
+                )
+            }
+            QueueId::List(l) => {
+                let l = &mut self.lists[l.index()];
+                (&mut l.items, l.capacity, &mut l.refused, &mut l.starved)
+            }
+        };
+        let items = items.get_mut();
+        let len = items.len();
         if len < capacity && items.push_zero(capacity) {
             return len as u32;
         }
-        *list.starved.get_mut() |= len < capacity;
-        *refused += 1;
+        *starved.get_mut() |= len < capacity;
+        *refused.get_mut() += 1;
         u32::MAX
     }
 
-    fn list_store(&mut self, list: ListId, field: u16, slot: u32, bits: u64) {
-        let items = self.lists[list.index()].items.get_mut();
-        let _beyond_the_capacity = items.columns[field as usize].set(slot as usize, bits);
-    }
-
-    fn push_item(&mut self, frontier: FrontierId, _: u32) -> u32 {
-        let f = &mut self.frontiers[frontier.index()];
-        let records = f.records.as_mut().expect("verified code pushes items here");
-        let next = records.next.get_mut();
-        let (len, capacity) = (next.len(), f.capacity);
-        if len < capacity && next.push_zero(capacity) {
-            return len as u32;
-        }
-        *f.starved.get_mut() |= len < capacity;
-        *f.refused.get_mut() += 1;
-        u32::MAX
-    }
-
-    fn item_store(&mut self, frontier: FrontierId, field: u16, slot: u32, bits: u64) {
-        let f = &mut self.frontiers[frontier.index()];
-        let records = f.records.as_mut().expect("verified code pushes items here");
-        let next = records.next.get_mut();
-        let _beyond_the_capacity = next.columns[field as usize].set(slot as usize, bits);
+    fn set_field(&mut self, queue: QueueId, field: u16, slot: u32, bits: u64) {
+        let items = match queue {
+            QueueId::Frontier(f) => {
+                let records = self.frontiers[f.index()].records.as_mut();
+                &mut records.expect("verified code pushes items here").next
+            }
+            QueueId::List(l) => &mut self.lists[l.index()].items,
+        };
+        let _beyond_the_capacity = items.get_mut().columns[field as usize].set(slot as usize, bits);
     }
 
     fn reduce(&mut self, reduction: ReductionId, bits: u64) {

@@ -84,7 +84,7 @@ pub fn temporaries(program: &Program) -> Vec<(Resource, u32, u32)> {
         .filter(|(_, (buffer, _))| buffer.role == Role::Scratch)
         .map(|(i, (_, life))| (Resource::Buffer(BufferId(i as u16)), *life));
     let frontiers = lives.frontiers.iter().enumerate();
-    let frontiers = frontiers.map(|(i, life)| (Resource::Frontier(FrontierId(i as u16)), *life));
+    let frontiers = frontiers.map(|(i, life)| (FrontierId(i as u16).into(), *life));
     scratch
         .chain(frontiers)
         .filter_map(|(resource, life)| match life {

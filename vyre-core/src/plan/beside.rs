@@ -16,7 +16,7 @@ use super::pull;
 use crate::vir0::exact;
 use crate::vir0::local::{Local, locals};
 use crate::vir0::module::{
-    Access, Buffer, Domain, Extent, Frontier, List, Mode, Program, ReduceOp, Resource, Role, Wave,
+    Access, Buffer, Domain, Extent, Mode, Program, Queue, QueueId, ReduceOp, Resource, Role, Wave,
     put_together_bytes,
 };
 use crate::vir0::sizes::{PartSizes, Sizes};
@@ -68,20 +68,16 @@ impl Beside<'_> {
         self.sizes.nodes.saturating_mul(INDEX_BYTES)
     }
 
-    /// Items of lists and frontiers once more, lists of structs twice, and stamps.
+    /// Items of queues once more, structs that are read back twice, and stamps.
     fn items(&self) -> u64 {
-        let list = |l: &List| {
-            let together = l.output && l.fields.len() > 1;
+        let held = |(_, q): (QueueId, &Queue)| {
+            let together = q.output && q.fields.len() > 1;
             let copies = if together { 2 } else { 1 };
-            self.len(l.capacity).saturating_mul(copies * l.row_bytes())
+            let items = self.len(q.capacity).saturating_mul(copies * q.row_bytes());
+            let stamps = if q.unique { self.node_bytes() } else { 0 };
+            items.saturating_add(stamps)
         };
-        let frontier = |f: &Frontier| {
-            let pushed = self.len(f.capacity).saturating_mul(f.row_bytes());
-            let stamps = if f.unique { self.node_bytes() } else { 0 };
-            pushed.saturating_add(stamps)
-        };
-        let lists = self.program.lists.iter().map(list);
-        sum(lists.chain(self.program.frontiers.iter().map(frontier)))
+        sum(self.program.queues().map(held))
     }
 
     /// Structs that are given, or made for the result.
@@ -146,17 +142,13 @@ impl Beside<'_> {
         match access.resource {
             Resource::Topology(_) => (0, 0),
             Resource::Buffer(_) => (PART_BYTES, 0),
-            Resource::Frontier(f) if adds => {
-                let frontier = &self.program.frontiers[f.index()];
-                let fields = FIELD_BYTES * frontier.fields.len() as u64;
-                (ADDS_BYTES + fields, self.len(frontier.capacity))
-            }
-            Resource::List(l) if adds => {
-                let list = &self.program.lists[l.index()];
-                let fields = FIELD_BYTES * list.fields.len() as u64;
-                (ADDS_BYTES + fields, self.len(list.capacity))
-            }
-            Resource::Frontier(_) | Resource::List(_) => (0, 0),
+            Resource::Queue(q) => match self.program.queue(q).filter(|_| adds) {
+                Some(queue) => {
+                    let fields = FIELD_BYTES * queue.fields.len() as u64;
+                    (ADDS_BYTES + fields, self.len(queue.capacity))
+                }
+                None => (0, 0),
+            },
             Resource::Reduction(r) => {
                 let reduction = &self.program.reductions[r.index()];
                 let words = match reduction.op {

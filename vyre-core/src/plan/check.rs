@@ -447,10 +447,10 @@ impl Walk<'_> {
         by_time.sort_unstable();
         // Inside the fixpoint that owns a frontier, a sweep and a push are of different rounds.
         let excused = |resource, a: (WaveId, Mode), b: (WaveId, Mode)| {
-            let Resource::Frontier(frontier) = resource else {
+            let Resource::Queue(queue) = resource else {
                 return false;
             };
-            let Some(owner) = program.frontiers[frontier.index()].owner else {
+            let Some(owner) = program.queue(queue).and_then(|q| q.owner) else {
                 return false;
             };
             let usual = |m| !matches!(m, Mode::Update(op) if op != UpdateOp::Push);
@@ -484,9 +484,9 @@ impl Walk<'_> {
             let id = WaveId(w as u16);
             for access in &wave.accesses {
                 let owner = match access.resource {
-                    Resource::Frontier(f) => program.frontiers[f.index()].owner,
+                    Resource::Queue(q) => program.queue(q).and_then(|q| q.owner),
                     Resource::Reduction(r) => program.reductions[r.index()].owner,
-                    Resource::Topology(_) | Resource::Buffer(_) | Resource::List(_) => None,
+                    Resource::Topology(_) | Resource::Buffer(_) => None,
                 };
                 let Some(owner) = owner else { continue };
                 let begins = self.span(NodeRef::Fixpoint(owner)).begin;

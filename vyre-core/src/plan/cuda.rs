@@ -20,7 +20,7 @@ use super::device::{Device, DeviceMemory, FrontierBytes};
 use super::pull;
 use crate::vir0::isa::Op;
 use crate::vir0::local::locals;
-use crate::vir0::module::{Extent, FrontierId, Kernel, ListId, Program, TopologyId, Wave};
+use crate::vir0::module::{Extent, FrontierId, Kernel, Program, QueueId, TopologyId, Wave};
 use crate::vir0::scalar::Scalar;
 use crate::vir0::sizes::Sizes;
 use std::any::Any;
@@ -78,7 +78,7 @@ impl DeviceMemory for Graphs {
 
     /// Stamps outlive the run: as long as they count up, none need be set.
     fn frontier(&self, program: &Program, id: FrontierId, sizes: &Sizes) -> FrontierBytes {
-        let shape = Shape::of_frontier(program, id, (sizes, self));
+        let shape = Shape::of(program, id.into(), (sizes, self));
         FrontierBytes {
             passing: shape.passing_bytes(),
             lasting: shape.stamps_bytes(),
@@ -125,7 +125,7 @@ impl Device for Cuda {
         sizes: &Sizes,
     ) -> Option<u64> {
         let frontier = &program.frontiers[id.index()];
-        let carried = match (swept_with(program, id), capacity) {
+        let carried = match (swept_with(program, id.into()), capacity) {
             (None, _) => 0,
             (Some(_), Extent::NodesPlusEdges | Extent::NodesTimes(_) | Extent::Edges(_)) => {
                 sizes.nodes
@@ -168,19 +168,19 @@ pub fn bitmap_bytes(nodes: u64) -> u64 {
     nodes.div_ceil(1024).max(1) * 128
 }
 
-/// The topology along which a frontier's edges are swept, whose ranges its items carry.
-pub fn swept_with(program: &Program, frontier: FrontierId) -> Option<TopologyId> {
-    let sweeps = |wave: &&Wave| wave.domain.frontier() == Some(frontier);
+/// The topology along which a queue's edges are swept, whose ranges its items carry.
+pub fn swept_with(program: &Program, queue: QueueId) -> Option<TopologyId> {
+    let sweeps = |wave: &&Wave| wave.domain.queue() == Some(queue);
     let sweeps = program.waves.iter().filter(sweeps);
     sweeps.filter_map(|wave| wave.domain.topology()).next()
 }
 
-/// Sizes of a frontier's memory, or of a list's.
+/// Sizes of a queue's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Items.
     pub capacity: u64,
-    /// Arrays of each kind: two of a frontier, one of a list.
+    /// Arrays of each field ([`QueueId::sides`]).
     pub sides: u64,
     /// Of an item, in arrays of their own; none: it is a node.
     pub fields: Vec<Scalar>,
@@ -193,46 +193,31 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// A frontier's. A capacity that is not known counts as nothing.
-    pub fn of_frontier(
-        program: &Program,
-        id: FrontierId,
-        (sizes, graphs): (&Sizes, &Graphs),
-    ) -> Shape {
-        let frontier = &program.frontiers[id.index()];
-        let capacity = sizes.resolve(program, frontier.capacity).unwrap_or(0);
+    /// A queue's. A capacity that is not known counts as nothing.
+    ///
+    /// # Panics
+    /// The queue does not exist.
+    pub fn of(program: &Program, id: QueueId, (sizes, graphs): (&Sizes, &Graphs)) -> Shape {
+        let queue = program.queue(id).expect("it exists");
+        let capacity = sizes.resolve(program, queue.capacity).unwrap_or(0);
         let capacity = capacity.min(u64::from(u32::MAX));
         let (mut ranges, mut hubs) = (0, 0);
         if let Some(t) = swept_with(program, id) {
             ranges = capacity.min(sizes.nodes.max(RANGES));
             // What an unowned frontier holds is swept while more is pushed, so its hubs cannot be counted apart.
             let listed = graphs.hubs.get(t.index()).is_some_and(|&hubs| hubs);
-            if listed && frontier.owner.is_some() {
+            if listed && queue.owner.is_some() {
                 let edges = sizes.resolve(program, Extent::Edges(t)).unwrap_or(0);
                 hubs = HUBS.min(edges / u64::from(HUB_EDGES) + 1024);
             }
         }
         Shape {
             capacity,
-            sides: 2,
-            fields: frontier.fields.clone(),
+            sides: id.sides(),
+            fields: queue.fields.clone(),
             ranges,
             hubs,
-            stamps: frontier.unique.then_some(sizes.nodes),
-        }
-    }
-
-    /// A list's.
-    pub fn of_list(program: &Program, id: ListId, sizes: &Sizes) -> Shape {
-        let list = &program.lists[id.index()];
-        let capacity = sizes.resolve(program, list.capacity).unwrap_or(0);
-        Shape {
-            capacity: capacity.min(u64::from(u32::MAX)),
-            sides: 1,
-            fields: list.fields.clone(),
-            ranges: 0,
-            hubs: 0,
-            stamps: None,
+            stamps: queue.unique.then_some(sizes.nodes),
         }
     }
 

@@ -37,7 +37,7 @@ use super::beside::beside_bytes;
 use super::device::DeviceMemory;
 use super::lives::{Life, Lives};
 use crate::vir0::module::{
-    BufferId, Extent, FrontierId, ListId, Program, ReductionId, Resource, Role, TopologyId, WaveId,
+    BufferId, Extent, Program, QueueId, ReductionId, Resource, Role, TopologyId, WaveId,
 };
 use crate::vir0::sizes::Sizes;
 use std::collections::BTreeMap;
@@ -260,25 +260,19 @@ pub(super) fn wide(
             }
         }
     }
-    for (i, x) in program.frontiers.iter().enumerate() {
-        let len = known(x.capacity);
-        let frontier = FrontierId(i as u16);
-        let id = Resource::Frontier(frontier);
-        match target {
-            Target::Native | Target::Vir0 => {
-                push(id, len, 2 * x.item_bytes(), lives.frontiers[i]);
-            }
-            Target::Device(device) => {
+    for (queue, declared) in program.queues() {
+        let (id, life) = (Resource::Queue(queue), lives.of_queue(queue));
+        match (target, queue) {
+            (Target::Device(device), QueueId::Frontier(frontier)) => {
                 let bytes = device.frontier(program, frontier, sizes);
-                push(id, bytes.passing, 1, lives.frontiers[i]);
+                push(id, bytes.passing, 1, life);
                 push(id, bytes.lasting, 1, Life::Run);
             }
+            _ => {
+                let len = known(declared.capacity);
+                push(id, len, queue.sides() * declared.item_bytes(), life);
+            }
         }
-    }
-    for (i, l) in program.lists.iter().enumerate() {
-        let len = known(l.capacity);
-        let id = Resource::List(ListId(i as u16));
-        push(id, len, l.item_bytes(), Life::Run);
     }
     for i in 0..program.reductions.len() {
         let id = Resource::Reduction(ReductionId(i as u16));

@@ -14,8 +14,8 @@ use crate::vir0::length::{Length, Term};
 use crate::vir0::manifest::{Claim, Manifest};
 use crate::vir0::module::{
     Agreement, BufferId, ConstantId, Domain, Extent, FixpointId, FrontierId, KernelId, Least,
-    ListId, NodeRef, Program, Proviso, Reason, ReductionId, Resource, Role, ScalarId, SiteId, Step,
-    Uniform, WaveId, Width,
+    ListId, NodeRef, Program, Proviso, Queue, QueueId, Reason, ReductionId, Resource, Role,
+    ScalarId, SiteId, Step, Uniform, WaveId, Width,
 };
 use crate::vir0::module::{Buffer, LengthId, PartsId};
 use crate::vir0::results::open;
@@ -112,14 +112,20 @@ impl Shift {
         match r {
             Resource::Topology(t) => Resource::Topology(t),
             Resource::Buffer(b) => Resource::Buffer(self.buffer(b)),
-            Resource::Frontier(x) => Resource::Frontier(self.frontier(x)),
             Resource::Reduction(r) => Resource::Reduction(ReductionId(r.0 + self.reductions)),
-            Resource::List(l) => Resource::List(self.list(l)),
+            Resource::Queue(q) => Resource::Queue(self.queue(q)),
         }
     }
 
     fn buffer(&self, b: BufferId) -> BufferId {
         self.buffers[b.index()]
+    }
+
+    fn queue(&self, q: QueueId) -> QueueId {
+        match q {
+            QueueId::Frontier(f) => QueueId::Frontier(self.frontier(f)),
+            QueueId::List(l) => QueueId::List(self.list(l)),
+        }
     }
 
     fn frontier(&self, x: FrontierId) -> FrontierId {
@@ -179,8 +185,7 @@ impl Shift {
             Uniform::Scalar(s) => Uniform::Scalar(self.scalar(s)),
             Uniform::Constant(c) => Uniform::Constant(self.constant(c)),
             Uniform::Reduction(r) => Uniform::Reduction(ReductionId(r.0 + self.reductions)),
-            Uniform::FrontierLen(x) => Uniform::FrontierLen(self.frontier(x)),
-            Uniform::ListLen(x) => Uniform::ListLen(self.list(x)),
+            Uniform::Len(q) => Uniform::Len(self.queue(q)),
             Uniform::OuterRound(f) => Uniform::OuterRound(self.fixpoint(f)),
             Uniform::Round | Uniform::Nodes => u,
         }
@@ -190,13 +195,7 @@ impl Shift {
         let Some(resource) = word.names() else {
             return word;
         };
-        let id = match self.resource(resource) {
-            Resource::Topology(t) => t.0,
-            Resource::Buffer(b) => b.0,
-            Resource::Frontier(f) => f.0,
-            Resource::Reduction(r) => r.0,
-            Resource::List(l) => l.0,
-        };
+        let id = self.resource(resource).number();
         Word {
             imm: word.imm & 0xffff | u32::from(id) << 16,
             ..word
@@ -436,19 +435,15 @@ fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
             p.buffers.push(x);
         }
     }
-    p.frontiers.extend(second.frontiers.iter().map(|x| {
+    let queue = |x: &Queue| {
         let mut x = x.clone();
         x.capacity = shift.extent(x.capacity);
         x.owner = x.owner.map(|f| shift.fixpoint(f));
         x.reset = x.reset.map(|f| shift.fixpoint(f));
         x
-    }));
-    p.lists.extend(second.lists.iter().map(|x| {
-        let mut x = x.clone();
-        x.capacity = shift.extent(x.capacity);
-        x.reset = x.reset.map(|f| shift.fixpoint(f));
-        x
-    }));
+    };
+    p.frontiers.extend(second.frontiers.iter().map(queue));
+    p.lists.extend(second.lists.iter().map(queue));
     p.reductions.extend(second.reductions.iter().map(|x| {
         let mut x = x.clone();
         x.owner = x.owner.map(|f| shift.fixpoint(f));

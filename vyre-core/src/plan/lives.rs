@@ -2,7 +2,7 @@
 //! same memory.
 
 use crate::vir0::group::groups_of;
-use crate::vir0::module::{FixpointId, Program, Resource, Step, Uniform, WaveId};
+use crate::vir0::module::{FixpointId, Program, QueueId, Resource, Step, WaveId};
 
 /// When a resource holds something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,11 +58,7 @@ impl Lives {
                     open.push(f);
                     let fixpoint = &program.fixpoints[f.index()];
                     if let Some(until) = program.kernels.get(fixpoint.until.index()) {
-                        inside.extend(until.uniforms.iter().filter_map(|u| match *u {
-                            Uniform::FrontierLen(x) => Some(Resource::Frontier(x)),
-                            Uniform::ListLen(x) => Some(Resource::List(x)),
-                            _ => None,
-                        }));
+                        inside.extend(until.uniforms.iter().filter_map(|u| u.asks()));
                     }
                     let swapped = &fixpoint.swaps;
                     inside.extend(
@@ -99,11 +95,20 @@ impl Lives {
         lives
     }
 
+    /// A list is there during the whole run.
+    pub(super) fn of_queue(&self, id: QueueId) -> Life {
+        match id {
+            QueueId::Frontier(f) => self.frontiers[f.index()],
+            QueueId::List(_) => Life::Run,
+        }
+    }
+
     fn extend(&mut self, resource: Resource, from: u32, to: u32) {
         let life = match resource {
             Resource::Buffer(b) => &mut self.buffers[b.index()],
-            Resource::Frontier(f) => &mut self.frontiers[f.index()],
-            Resource::Topology(_) | Resource::Reduction(_) | Resource::List(_) => return,
+            Resource::Queue(QueueId::Frontier(f)) => &mut self.frontiers[f.index()],
+            Resource::Queue(QueueId::List(_)) => return,
+            Resource::Topology(_) | Resource::Reduction(_) => return,
         };
         *life = joined(
             *life,

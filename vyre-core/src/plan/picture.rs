@@ -130,7 +130,7 @@ fn color(p: &Program, r: Resource) -> &'static str {
             Role::Output | Role::InOut => "#1a7f37",
             Role::Scratch => "#9a6700",
         },
-        Resource::Frontier(_) | Resource::List(_) => "#8250df",
+        Resource::Queue(_) => "#8250df",
         Resource::Reduction(_) => "#bf3989",
     }
 }
@@ -337,12 +337,7 @@ pub fn svg(p: &Program) -> String {
                         continue;
                     };
                     let x = matrix + COLUMN * i as f64 + COLUMN / 2.0;
-                    let mode = match (a.resource, a.mode) {
-                        // Swept and pushed to.
-                        (Resource::Frontier(_), Mode::Write) => Mode::Update(UpdateOp::Push),
-                        (_, mode) => mode,
-                    };
-                    let (text, fill, ink) = sign(mode);
+                    let (text, fill, ink) = sign(a.shown());
                     let style = format!(r##"rx="4" fill="{fill}" stroke="#57606a""##);
                     c.rect((x - 13.0, y + 3.0), (26.0, 18.0), &style);
                     let style = format!(r#"font-size="10.5" text-anchor="middle" fill="{ink}""#);

@@ -70,7 +70,7 @@ pub fn claim(program: &Program, wave: &Wave) -> Option<Claim> {
     });
     let writes = |a: &Access| {
         a.mode != Mode::Read
-            && [Resource::Buffer(claim.buffer), Resource::Frontier(frontier)].contains(&a.resource)
+            && [Resource::Buffer(claim.buffer), Resource::from(frontier)].contains(&a.resource)
     };
     let within = |w: &Wave| program.is_within(w.fixpoint, fixpoint);
     let resets = program.is_within(buffer.reset, fixpoint);

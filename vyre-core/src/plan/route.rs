@@ -88,7 +88,7 @@ pub fn may_order(program: &Program, wave: &Wave) -> bool {
     let Some(f) = wave.domain.frontier() else {
         return false;
     };
-    let of_nodes = |f: &crate::vir0::module::Frontier| f.fields.is_empty();
+    let of_nodes = |f: &crate::vir0::module::Queue| f.fields.is_empty();
     let open = matches!(program.agreement, Agreement::Open(_));
     !open && program.frontiers.get(f.index()).is_some_and(of_nodes)
 }

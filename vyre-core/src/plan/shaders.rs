@@ -531,9 +531,7 @@ fn refused(program: &Program, target: Target, part: Part) -> Option<(usize, Why)
     };
     let anew = |f: FixpointId| program.is_within(scope, f);
     let buffers = program.buffers.iter().map(|b| (&b.name, b.reset));
-    let frontiers = program.frontiers.iter().map(|f| (&f.name, f.reset));
-    let lists = program.lists.iter().map(|l| (&l.name, l.reset));
-    let mut resets = buffers.chain(frontiers).chain(lists);
+    let mut resets = buffers.chain(program.queues().map(|(_, q)| (&q.name, q.reset)));
     if let Some((name, f)) =
         resets.find_map(|(name, reset)| Some((name, reset.filter(|&f| anew(f))?)))
     {
@@ -644,9 +642,8 @@ pub const COMMON_WORDS: u32 = 8;
 /// Words of the uniform: places, lengths, scalars, bits of floats.
 pub fn uniform_words(program: &Program) -> u32 {
     let each = |n: usize| n as u32;
-    let frontiers = program.frontiers.iter();
-    let frontiers = frontiers.map(|f| 1 + each(f.fields.len().max(1)) + u32::from(f.unique));
-    let lists = program.lists.iter().map(|l| 1 + each(l.fields.len()));
+    let queues = program.queues();
+    let queues = queues.map(|(_, q)| 1 + each(q.fields.len().max(1)) + u32::from(q.unique));
     let ranges = program.waves.iter();
     let ranges = ranges.filter(|w| matches!(w.domain, Domain::Range(_)));
     let scalars = program.scalars.iter().map(|s| u32::from(s.scalar.rows()));
@@ -654,7 +651,7 @@ pub fn uniform_words(program: &Program) -> u32 {
         + 1
         + 3 * each(program.topologies.len())
         + 2 * each(program.buffers.len())
-        + frontiers.chain(lists).chain(scalars).sum::<u32>()
+        + queues.chain(scalars).sum::<u32>()
         + each(ranges.count())
         + each(outer_rounds(program).len())
         + each(float_bits(program).len())

@@ -13,8 +13,8 @@ use crate::vir0::flow::{effect, op};
 use crate::vir0::isa::{Effect, Op};
 use crate::vir0::length::{Length, LengthOp, Term};
 use crate::vir0::module::{
-    Access, Agreement, BufferId, Domain, Extent, FixpointId, Frontier, FrontierId, LengthId,
-    MAX_ROUNDS, Mode, Parts, Program, Proviso, Reason, ReduceOp, Resource, Role, ScalarId,
+    Access, Agreement, BufferId, Domain, Extent, FixpointId, FrontierId, LengthId, MAX_ROUNDS,
+    Mode, Parts, Program, Proviso, Queue, QueueId, Reason, ReduceOp, Resource, Role, ScalarId,
     ScalarParam, Step, TopologyId, UpdateOp, Wave, WaveId, Why, Width, row_words,
 };
 use crate::vir0::results::{Standing, are_settled, results, unsettled};
@@ -284,7 +284,7 @@ fn show_rooms(p: &Program, f: &mut String) -> fmt::Result {
         };
         let pushes = |w: &&Wave| {
             let mut own = w.accesses.iter();
-            own.any(|a| a.resource == Resource::Frontier(id) && a.mode != Mode::Read)
+            own.any(|a| a.resource == Resource::from(id) && a.mode != Mode::Read)
         };
         let waves: Vec<&str> = (p.waves.iter().filter(pushes))
             .map(|w| w.name.as_str())
@@ -583,21 +583,22 @@ pub(super) fn describe(p: &Program, resource: Resource) -> (&'static str, String
             });
             (role, format!("{} x {len}{anew}", b.scalar.name()))
         }
-        Resource::Frontier(x) => {
-            let x = &p.frontiers[x.index()];
-            let unique = if x.unique { ", unique" } else { "" };
+        Resource::Queue(q) => {
+            let x = p.queue(q).expect("it exists");
             let n = extent(p, x.capacity);
-            if x.list {
-                return ("list", format!("up to {n}{unique}{}", empty(p, x.reset)));
+            let names: Vec<&str> = x.fields.iter().map(|s| s.name()).collect();
+            let of = match q {
+                QueueId::List(_) => format!(" of {}", names.join(", ")),
+                QueueId::Frontier(_) => String::new(),
+            };
+            let unique = if x.unique { ", unique" } else { "" };
+            match x.stays {
+                true => (
+                    "list",
+                    format!("up to {n}{of}{unique}{}", empty(p, x.reset)),
+                ),
+                false => (q.word(), format!("up to {n}{of}{unique}{}", owner(p, x))),
             }
-            ("frontier", format!("up to {n}{unique}{}", owner(p, x)))
-        }
-        Resource::List(l) => {
-            let l = &p.lists[l.index()];
-            let names: Vec<&str> = l.fields.iter().map(|s| s.name()).collect();
-            let n = extent(p, l.capacity);
-            let empty = empty(p, l.reset);
-            ("list", format!("up to {n} of {}{empty}", names.join(", ")))
         }
         Resource::Reduction(r) => {
             let r = &p.reductions[r.index()];
@@ -630,11 +631,10 @@ pub(super) fn accesses(p: &Program, wave: &Wave) -> Vec<String> {
 }
 
 fn access(name: &str, a: &Access) -> Option<String> {
-    let verb = match a.mode {
-        Mode::Read if matches!(a.resource, Resource::Frontier(_)) => return None,
+    let verb = match a.shown() {
+        // The domain says that it is swept.
+        Mode::Read if matches!(a.resource, Resource::Queue(QueueId::Frontier(_))) => return None,
         Mode::Read => "reads",
-        // Sweeping it and pushing to it.
-        Mode::Write if matches!(a.resource, Resource::Frontier(_)) => "pushes",
         Mode::Write => "writes",
         Mode::Update(op) => match op {
             UpdateOp::Add => "adds to",
@@ -685,7 +685,7 @@ fn edges_of(p: &Program, t: TopologyId) -> String {
     }
 }
 
-fn owner(p: &Program, x: &Frontier) -> String {
+fn owner(p: &Program, x: &Queue) -> String {
     let flips = x.owner.map_or(String::new(), |f| {
         format!(", flips with {}", p.fixpoints[f.index()].name)
     });

@@ -21,8 +21,8 @@ use crate::vir0::flow::effect;
 use crate::vir0::group::{ended_at, groups_of};
 use crate::vir0::isa::{Effect, Word};
 use crate::vir0::module::{
-    BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, Program, Resource, Step, Uniform,
-    Wave, WaveId,
+    BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, Program, QueueId, Resource, Step,
+    Uniform, Wave, WaveId,
 };
 use crate::vir0::sizes::Sizes;
 use crate::vir0::subject::{Failed, Seen, item_type, subject_of, unfinished};
@@ -180,7 +180,7 @@ pub struct Failures {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overflow {
     /// Which.
-    pub of: Resource,
+    pub of: QueueId,
     /// Items that it would hold.
     pub needed: u64,
     /// Items that it can hold.
@@ -609,7 +609,7 @@ impl<'p> Course<'p> {
     /// Tells those who watch the run how far it is.
     fn tell<S: Sweeper>(&self, sweeper: &mut S) {
         let waiting = match self.program.frontiers.is_empty() {
-            false => sweeper.uniform(Uniform::FrontierLen(FrontierId(0))),
+            false => sweeper.uniform(Uniform::Len(FrontierId(0).into())),
             true => None,
         };
         let rounds = self.total.iter().sum();
@@ -744,16 +744,13 @@ fn overflow(program: &Program, overflow: Overflow, waves: &[WaveId]) -> Pending 
     let kernel_of = |wave: WaveId| &program.kernels[program.waves[wave.index()].kernel.index()];
     let waves = waves.iter().copied();
     let (wave, pc) = waves
-        .filter_map(|w| Some((w, first_push(kernel_of(w), overflow.of)?)))
+        .filter_map(|w| Some((w, first_push(kernel_of(w), overflow.of.into())?)))
         .min()
         .expect("only a wave that pushes fills a frontier, or a list");
     Pending {
         key: (wave, WHOLE_WAVE, pc),
         fault: Fault {
-            kind: match overflow.of {
-                Resource::List(_) => TrapKind::ListOverflow,
-                _ => TrapKind::FrontierOverflow,
-            },
+            kind: overflow.of.overflow(),
             index: overflow.needed,
             len: overflow.capacity,
             site: site_of(program, kernel_of(wave), pc),
@@ -809,7 +806,7 @@ pub fn round_limit(
     let site = program.sites.get(fixpoint.site.index());
     let value = |uniform| match uniform {
         Uniform::Scalar(s) => Some(sizes.scalars[s.index()]),
-        Uniform::Reduction(_) | Uniform::FrontierLen(_) | Uniform::ListLen(_) => value(uniform),
+        Uniform::Reduction(_) | Uniform::Len(_) => value(uniform),
         Uniform::Constant(_) | Uniform::Round | Uniform::OuterRound(_) | Uniform::Nodes => None,
     };
     RunError::Trap(Box::new(Trap {

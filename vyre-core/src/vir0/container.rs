@@ -19,8 +19,8 @@ use crate::vir0::length::{Length, LengthOp, Term};
 use crate::vir0::manifest::{Claim, Manifest, Measured, Proof, Stale};
 use crate::vir0::module::{
     Access, Agreement, Bound, Buffer, BufferId, Constant, ConstantId, Domain, Extent, Fixpoint,
-    FixpointId, Frontier, FrontierId, ItemRows, Kernel, KernelId, Least, LengthId, List, ListId,
-    Mode, NodeRef, Parts, PartsId, Program, Proviso, Reason, ReduceOp, Reduction, ReductionId,
+    FixpointId, FrontierId, ItemRows, Kernel, KernelId, Least, LengthId, ListId, Mode, NodeRef,
+    Parts, PartsId, Program, Proviso, Queue, QueueId, Reason, ReduceOp, Reduction, ReductionId,
     Resource, Role, ScalarId, ScalarParam, SiteId, Step, Topology, TopologyId, Uniform, UpdateOp,
     Wave, WaveId, Why, Width,
 };
@@ -242,8 +242,8 @@ fn encode_section(program: &Program, section: Section) -> Vec<u8> {
         Section::Buffers => {
             program.topologies.put(to);
             program.buffers.put(to);
-            program.frontiers.put(to);
-            program.lists.put(to);
+            put_queues(&program.frontiers, put_frontier, to);
+            put_queues(&program.lists, put_list, to);
             program.reductions.put(to);
             program.scalars.put(to);
             program.lengths.put(to);
@@ -366,8 +366,8 @@ fn decode_section(
         Section::Buffers => {
             program.topologies = Vec::take(from)?;
             program.buffers = Vec::take(from)?;
-            program.frontiers = Vec::take(from)?;
-            program.lists = Vec::take(from)?;
+            program.frontiers = take_queues(from, take_frontier)?;
+            program.lists = take_queues(from, take_list)?;
             program.reductions = Vec::take(from)?;
             program.scalars = Vec::take(from)?;
             program.lengths = Vec::take(from)?;
@@ -653,7 +653,7 @@ structs! {
     Reason { wave, resource, site, why }
 }
 
-/// What a fixpoint resets stands in a table of its own ([`resets`]), here, for frontiers and for lists.
+/// What a fixpoint resets stands in a table of its own ([`resets`]), here and for queues.
 impl Codec for Buffer {
     fn put(&self, out: &mut Vec<u8>) {
         self.name.put(out);
@@ -674,59 +674,72 @@ impl Codec for Buffer {
     }
 }
 
-impl Codec for Frontier {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.name.put(out);
-        self.fields.put(out);
-        self.capacity.put(out);
-        (u8::from(self.unique) | u8::from(self.list) << 1).put(out);
-        self.owner.put(out);
-    }
-    fn take(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let (name, fields, capacity) = (Codec::take(from)?, Codec::take(from)?, Codec::take(from)?);
-        let (kind, unknown) = from.tag("kind of frontier")?;
-        if kind > 3 {
-            return Err(unknown);
-        }
-        Ok(Frontier {
-            name,
-            fields,
-            capacity,
-            unique: kind & 1 != 0,
-            list: kind & 2 != 0,
-            owner: Codec::take(from)?,
-            reset: None,
-        })
+/// A table of queues: what all of them have, and behind it what this kind has.
+fn put_queues(table: &[Queue], own: impl Fn(&Queue, &mut Vec<u8>), out: &mut Vec<u8>) {
+    put_len(table.len(), out);
+    for queue in table {
+        queue.name.put(out);
+        queue.fields.put(out);
+        queue.capacity.put(out);
+        own(queue, out);
     }
 }
 
-impl Codec for List {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.name.put(out);
-        self.fields.put(out);
-        self.capacity.put(out);
-        self.output.put(out);
-    }
-    fn take(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(List {
+/// Takes [`put_queues`] back in. `own` sets what this kind has.
+fn take_queues(
+    from: &mut Reader<'_>,
+    own: impl Fn(&mut Queue, &mut Reader<'_>) -> Result<(), DecodeError>,
+) -> Result<Vec<Queue>, DecodeError> {
+    let mut table = Vec::new();
+    for _ in 0..u32::take(from)? {
+        let mut queue = Queue {
             name: Codec::take(from)?,
             fields: Codec::take(from)?,
             capacity: Codec::take(from)?,
-            output: Codec::take(from)?,
+            unique: false,
+            stays: false,
+            owner: None,
+            output: false,
             reset: None,
-        })
+        };
+        own(&mut queue, from)?;
+        table.push(queue);
     }
+    Ok(table)
 }
 
-/// The buffers, frontiers and lists that begin anew, and with whose rounds.
+fn put_frontier(queue: &Queue, out: &mut Vec<u8>) {
+    (u8::from(queue.unique) | u8::from(queue.stays) << 1).put(out);
+    queue.owner.put(out);
+}
+
+fn take_frontier(queue: &mut Queue, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+    let (kind, unknown) = from.tag("kind of frontier")?;
+    if kind > 3 {
+        return Err(unknown);
+    }
+    (queue.unique, queue.stays) = (kind & 1 != 0, kind & 2 != 0);
+    queue.owner = Codec::take(from)?;
+    Ok(())
+}
+
+fn put_list(queue: &Queue, out: &mut Vec<u8>) {
+    queue.output.put(out);
+}
+
+fn take_list(queue: &mut Queue, from: &mut Reader<'_>) -> Result<(), DecodeError> {
+    queue.stays = true;
+    queue.output = Codec::take(from)?;
+    Ok(())
+}
+
+/// The buffers and queues that begin anew, and with whose rounds.
 fn resets(program: &Program) -> Vec<(Resource, FixpointId)> {
     let buffers = (0..=u16::MAX).map(BufferId).zip(&program.buffers);
     let buffers = buffers.filter_map(|(id, b)| Some((Resource::Buffer(id), b.reset?)));
-    let frontiers = (0..=u16::MAX).map(FrontierId).zip(&program.frontiers);
-    let frontiers = frontiers.filter_map(|(id, f)| Some((Resource::Frontier(id), f.reset?)));
-    let lists = (0..=u16::MAX).map(ListId).zip(&program.lists);
-    let lists = lists.filter_map(|(id, l)| Some((Resource::List(id), l.reset?)));
-    let mut resets: Vec<_> = buffers.chain(frontiers).chain(lists).collect();
+    let queues = program.queues();
+    let queues = queues.filter_map(|(id, q)| Some((Resource::Queue(id), q.reset?)));
+    let mut resets: Vec<_> = buffers.chain(queues).collect();
     resets.sort_unstable();
     resets
 }
@@ -738,8 +751,7 @@ fn take_resets(program: &mut Program, from: &mut Reader<'_>) -> Result<(), Decod
     for (resource, fixpoint) in resets {
         let reset = match resource {
             Resource::Buffer(id) => (program.buffers.get_mut(id.index())).map(|b| &mut b.reset),
-            Resource::Frontier(id) => (program.frontiers.get_mut(id.index())).map(|f| &mut f.reset),
-            Resource::List(id) => (program.lists.get_mut(id.index())).map(|l| &mut l.reset),
+            Resource::Queue(id) => program.queue_mut(id).map(|q| &mut q.reset),
             Resource::Topology(_) | Resource::Reduction(_) => None,
         };
         *reset
@@ -749,15 +761,28 @@ fn take_resets(program: &mut Program, from: &mut Reader<'_>) -> Result<(), Decod
     Ok(())
 }
 
-/// An enum is a tag byte and the variant's fields.
+/// A variant of an enum: the one that is listed, or, where each kind of what is in it has a tag, what that one is.
+macro_rules! variant {
+    ($ty:ident $variant:ident) => { $ty::$variant };
+    ($ty:ident $variant:ident ($($field:ident),*)) => { $ty::$variant($($field),*) };
+    ($ty:ident $variant:ident ($($field:ident),*) $outer:ident $of:ident $kind:ident) => {
+        $ty::$outer($of::$kind($($field),*))
+    };
+}
+
+/// An enum is a tag byte and the variant's fields. What `FrontierLen(id) is Len(QueueId::Frontier)` lists is
+/// `Len(QueueId::Frontier(id))`.
 macro_rules! enums {
-    ($($ty:ident $what:literal { $($tag:literal => $variant:ident $(($($field:ident),*))?),* $(,)? })*) => {
+    ($($ty:ident $what:literal {
+        $($tag:literal => $variant:ident $(($($field:ident),*))? $(is $outer:ident($of:ident::$kind:ident))?),* $(,)?
+    })*) => {
         $(
             impl $ty {
                 /// The byte that stands for this variant, in the container and for devices.
                 pub const fn tag(&self) -> u8 {
+                    #[allow(unused_variables, reason = "a tag has no fields")]
                     match self {
-                        $($ty::$variant { .. } => $tag,)*
+                        $(variant!($ty $variant $(($($field),*))? $($outer $of $kind)?) => $tag,)*
                     }
                 }
             }
@@ -766,7 +791,7 @@ macro_rules! enums {
                 fn put(&self, out: &mut Vec<u8>) {
                     out.push(self.tag());
                     match self {
-                        $($ty::$variant $(($($field),*))? => {
+                        $(variant!($ty $variant $(($($field),*))? $($outer $of $kind)?) => {
                             $($($field.put(out);)*)?
                         })*
                     }
@@ -774,7 +799,10 @@ macro_rules! enums {
                 fn take(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
                     let (tag, unknown) = from.tag($what)?;
                     match tag {
-                        $($tag => Ok($ty::$variant $(($({ let $field = Codec::take(from)?; $field }),*))?),)*
+                        $($tag => {
+                            $($(let $field = Codec::take(from)?;)*)?
+                            Ok(variant!($ty $variant $(($($field),*))? $($outer $of $kind)?))
+                        })*
                         _ => Err(unknown),
                     }
                 }
@@ -807,14 +835,17 @@ enums! {
     LengthOp "operation of a length" { 0 => Add, 1 => Sub, 2 => Mul, 3 => Div, 4 => Rem, 5 => DivCeil }
     Width "width" { 0 => Fixed(bits), 1 => Constant(id), 2 => Scalar(id) }
     Uniform "uniform" {
-        0 => Scalar(id), 1 => Constant(id), 2 => Reduction(id), 3 => Round, 4 => FrontierLen(id), 5 => Nodes,
-        6 => ListLen(id), 7 => OuterRound(id),
+        0 => Scalar(id), 1 => Constant(id), 2 => Reduction(id), 3 => Round, 4 => FrontierLen(id) is Len(QueueId::Frontier),
+        5 => Nodes, 6 => ListLen(id) is Len(QueueId::List), 7 => OuterRound(id),
     }
     Domain "domain" {
         0 => Once, 1 => Range(extent), 2 => Nodes, 3 => Items(frontier), 4 => Edges(topology),
         5 => EdgesFrom(topology, frontier), 6 => ListItems(list, new),
     }
-    Resource "resource" { 0 => Topology(id), 1 => Buffer(id), 2 => Frontier(id), 3 => Reduction(id), 4 => List(id) }
+    Resource "resource" {
+        0 => Topology(id), 1 => Buffer(id), 2 => Frontier(id) is Queue(QueueId::Frontier),
+        3 => Reduction(id), 4 => List(id) is Queue(QueueId::List),
+    }
     Mode "access mode" { 0 => Read, 1 => Update(op), 2 => Write }
     NodeRef "graph node" { 0 => Wave(id), 1 => Fixpoint(id) }
     Agreement "agreement" { 0 => Bits, 1 => Result(fixpoints), 2 => Open(reasons) }

@@ -27,8 +27,8 @@
 
 use crate::vir0::isa::{Effect, IMM, Imm, MAX_ROWS, Op, Row, Slot, UNIFORM_BASE, Word};
 use crate::vir0::module::{
-    Agreement, BufferId, ConstantId, Domain, Extent, FixpointId, FrontierId, Kernel, KernelId,
-    ListId, Program, ReductionId, Resource, ScalarId, Step, TopologyId, Uniform, Width,
+    Agreement, BufferId, ConstantId, Domain, Extent, FixpointId, Kernel, KernelId, Program,
+    QueueId, ReductionId, Resource, ScalarId, Step, TopologyId, Uniform, Width,
 };
 use crate::vir0::scalar::Scalar;
 use crate::vir0::trap::TrapKind;
@@ -59,7 +59,7 @@ pub fn program(program: &Program) -> String {
         );
     }
     for f in &program.frontiers {
-        let unique = match (f.list, f.unique) {
+        let unique = match (f.stays, f.unique) {
             (true, _) => " list",
             (false, true) => " unique",
             (false, false) => "",
@@ -305,9 +305,8 @@ fn uniform(program: &Program, kernel: &Kernel, slot: usize) -> String {
             Some(fixpoint) => format!("round({})", fixpoint.name),
             None => format!("round(#{})", f.0),
         },
-        Some(&Uniform::FrontierLen(id)) => format!("len({})", frontier(program, id)),
+        Some(&Uniform::Len(id)) => format!("len({})", queue(program, id)),
         Some(Uniform::Nodes) => "nodes".into(),
-        Some(&Uniform::ListLen(id)) => format!("len({})", list(program, id)),
     }
 }
 
@@ -360,15 +359,21 @@ fn resource(program: &Program, resource: Resource) -> String {
     match resource {
         Resource::Topology(id) => topology(program, id),
         Resource::Buffer(id) => buffer(program, id),
-        Resource::Frontier(id) => frontier(program, id),
         Resource::Reduction(id) => reduction(program, id),
-        Resource::List(id) => list(program, id),
+        Resource::Queue(id) => queue(program, id),
     }
 }
 
 /// What a wave sweeps, as `#[wave(..)]` has it.
 pub fn domain(program: &Program, domain: Domain) -> String {
     domain.written(|r| resource(program, r), |len| extent(program, len))
+}
+
+fn queue(program: &Program, id: QueueId) -> String {
+    match program.queue(id) {
+        Some(row) => row.name.clone(),
+        None => format!("{}#{}", id.word(), id.number()),
+    }
 }
 
 macro_rules! names {
@@ -384,8 +389,6 @@ macro_rules! names {
 names! {
     topology TopologyId topologies "topology";
     buffer BufferId buffers "buffer";
-    frontier FrontierId frontiers "frontier";
-    list ListId lists "list";
     reduction ReductionId reductions "reduction";
     scalar ScalarId scalars "scalar";
     fixpoint FixpointId fixpoints "fixpoint";

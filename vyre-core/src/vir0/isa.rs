@@ -22,7 +22,9 @@
 //! assert_eq!(Op::from_code(add.op), Some(Op::Add32));
 //! ```
 
-use crate::vir0::module::{BufferId, FrontierId, ListId, ReductionId, Resource, TopologyId};
+use crate::vir0::module::{
+    BufferId, FrontierId, ListId, QueueId, ReductionId, Resource, TopologyId,
+};
 
 /// First operand byte that names a uniform slot.
 pub const UNIFORM_BASE: u8 = 192;
@@ -195,8 +197,10 @@ impl Kind {
                 Resource::Buffer(BufferId(id))
             }
             Kind::Topology => Resource::Topology(TopologyId(id)),
-            Kind::Frontier | Kind::ItemFrontier => Resource::Frontier(FrontierId(id)),
-            Kind::List => Resource::List(ListId(id)),
+            Kind::Frontier | Kind::ItemFrontier => {
+                Resource::Queue(QueueId::Frontier(FrontierId(id)))
+            }
+            Kind::List => Resource::Queue(QueueId::List(ListId(id))),
             Kind::Reduction32 | Kind::Reduction64 => Resource::Reduction(ReductionId(id)),
         }
     }

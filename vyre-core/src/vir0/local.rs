@@ -19,7 +19,8 @@
 
 use crate::vir0::module::{
     Access, Buffer, BufferId, Extent, FixpointId, FrontierId, KernelId, LengthId, ListId, Mode,
-    NodeRef, Program, ReductionId, Resource, Role, Step, TopologyId, Uniform, UpdateOp, WaveId,
+    NodeRef, Program, QueueId, ReductionId, Resource, Role, Step, TopologyId, Uniform, UpdateOp,
+    WaveId,
 };
 use crate::vir0::scalar::Scalar;
 use thiserror::Error;
@@ -214,9 +215,9 @@ fn reads_of_parts(
                 let owner = program.reductions.get(r.index()).map(|x| x.owner);
                 (Resource::Reduction(r), owner)
             }
-            Uniform::FrontierLen(f) => {
-                let owner = program.frontiers.get(f.index()).map(|x| x.owner);
-                (Resource::Frontier(f), owner)
+            Uniform::Len(q) => {
+                let owner = program.queue(q).map(|x| x.owner);
+                (Resource::Queue(q), owner)
             }
             _ => continue,
         };
@@ -241,11 +242,11 @@ fn misuses_in(program: &Program, local: &Local, locals: &[Local], found: &mut Ve
         let wave = &program.waves[w.index()];
         let at = NodeRef::Wave(w);
         if let Some((list, _)) = wave.domain.list() {
-            misuse(at, Some(Resource::List(list)), Why::List);
+            misuse(at, Some(list.into()), Why::List);
         }
-        let list = |f: &FrontierId| program.frontiers.get(f.index()).is_some_and(|f| f.list);
+        let list = |f: &FrontierId| program.frontiers.get(f.index()).is_some_and(|f| f.stays);
         let swept = wave.domain.frontier().filter(|f| !list(f));
-        let swept = swept.map(Resource::Frontier);
+        let swept = swept.map(Resource::from);
         for access in &wave.accesses {
             if let Some(why) = misused(program, local, *access)
                 && swept != Some(access.resource)
@@ -256,7 +257,7 @@ fn misuses_in(program: &Program, local: &Local, locals: &[Local], found: &mut Ve
     }
     for f in local.frontiers(program) {
         let frontier = &program.frontiers[f.index()];
-        let of = Some(Resource::Frontier(f));
+        let of = Some(f.into());
         let fits = match frontier.capacity {
             Extent::Nodes | Extent::NodesPlusEdges => true,
             Extent::Edges(t) => local.splits(program, t),
@@ -270,7 +271,7 @@ fn misuses_in(program: &Program, local: &Local, locals: &[Local], found: &mut Ve
     }
     for (l, list) in (0u16..).zip(&program.lists) {
         if local.contains(program, list.reset) {
-            misuse(here, Some(Resource::List(ListId(l))), Why::List);
+            misuse(here, Some(ListId(l).into()), Why::List);
         }
     }
     for (r, reduction) in (0u16..).zip(&program.reductions) {
@@ -294,11 +295,11 @@ fn misuses_in(program: &Program, local: &Local, locals: &[Local], found: &mut Ve
         let until = program.kernels.get(fixpoint.until.index());
         for uniform in until.into_iter().flat_map(|k| &k.uniforms) {
             match *uniform {
-                Uniform::ListLen(l) => misuse(at, Some(Resource::List(l)), Why::List),
-                Uniform::FrontierLen(f) => {
-                    let owner = program.frontiers.get(f.index()).map(|f| f.owner);
+                Uniform::Len(q @ QueueId::List(_)) => misuse(at, Some(q.into()), Why::List),
+                Uniform::Len(q @ QueueId::Frontier(_)) => {
+                    let owner = program.queue(q).map(|f| f.owner);
                     if owner.is_some_and(|owner| !local.contains(program, owner)) {
-                        misuse(at, Some(Resource::Frontier(f)), Why::Frontier);
+                        misuse(at, Some(q.into()), Why::Frontier);
                     }
                 }
                 _ => {}
@@ -331,11 +332,13 @@ fn misused(program: &Program, local: &Local, access: Access) -> Option<Why> {
                 _ => Some(Why::Writes),
             }
         }
-        Resource::Frontier(f) => {
-            let owner = program.frontiers.get(f.index())?.owner;
+        Resource::Queue(q @ QueueId::Frontier(_)) => {
+            let owner = program.queue(q)?.owner;
             (!local.contains(program, owner)).then_some(Why::Frontier)
         }
-        Resource::List(_) => (access.mode != Mode::Update(UpdateOp::Append)).then_some(Why::List),
+        Resource::Queue(QueueId::List(_)) => {
+            (access.mode != Mode::Update(UpdateOp::Append)).then_some(Why::List)
+        }
         Resource::Reduction(_) => None,
     }
 }

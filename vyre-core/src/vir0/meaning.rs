@@ -19,7 +19,7 @@
 //! ```
 
 use crate::vir0::isa::{Imm, Op, Slot, Word};
-use crate::vir0::module::{BufferId, FrontierId, ListId, ReductionId, TopologyId};
+use crate::vir0::module::{BufferId, FrontierId, ListId, QueueId, ReductionId, TopologyId};
 use crate::vir0::trap::{Fault, TrapKind};
 
 /// The values of one item, by operand byte.
@@ -174,27 +174,16 @@ pub trait Memory {
         let _ = (frontier, node, pc);
     }
 
-    /// Reserves an item of a list; its slot, or any slot from the capacity on when there is no room. An overflow is
-    /// noted here with the pc, and becomes a trap at the end of the barrier group.
-    fn append(&mut self, list: ListId, pc: u32) -> u32 {
-        let _ = (list, pc);
+    /// Reserves an item of a list, or of a frontier's next round; its slot, or any slot from the capacity on when there is
+    /// no room. An overflow is noted here with the pc, and becomes a trap at the end of the barrier group.
+    fn reserve(&mut self, queue: QueueId, pc: u32) -> u32 {
+        let _ = (queue, pc);
         0
     }
 
-    /// Sets a field (raw bits) of an item of a list. Nothing happens where the list has no such slot.
-    fn list_store(&mut self, list: ListId, field: u16, slot: u32, bits: u64) {
-        let _ = (list, field, slot, bits);
-    }
-
-    /// Reserves an item of a frontier's next round, as [`Memory::append`].
-    fn push_item(&mut self, frontier: FrontierId, pc: u32) -> u32 {
-        let _ = (frontier, pc);
-        0
-    }
-
-    /// Sets a field of an item of a frontier's next round, as [`Memory::list_store`].
-    fn item_store(&mut self, frontier: FrontierId, field: u16, slot: u32, bits: u64) {
-        let _ = (frontier, field, slot, bits);
+    /// Sets a field (raw bits) of an item that was reserved. Nothing happens where there is no such slot.
+    fn set_field(&mut self, queue: QueueId, field: u16, slot: u32, bits: u64) {
+        let _ = (queue, field, slot, bits);
     }
 
     /// Takes a value into a reduction: raw bits, 32-bit ones zero-extended.
@@ -226,6 +215,16 @@ pub enum Next {
     Out(u32),
     /// Nowhere: it is done. The value is a condition's; 0 for a wave's kernel.
     Done(u32),
+}
+
+/// The list that a word names.
+fn list(w: Word) -> QueueId {
+    ListId(w.resource()).into()
+}
+
+/// The frontier that a word names.
+fn frontier(w: Word) -> QueueId {
+    FrontierId(w.resource()).into()
 }
 
 /// Does what one word does. `pc`: its place, for faults and overflows.
@@ -660,31 +659,31 @@ pub fn step<S: State, M: Memory>(
             }
             memory.push(FrontierId(w.resource()), node, pc);
         }
-        Op::Append => state.set32(w.d, memory.append(ListId(w.resource()), pc)),
+        Op::Append => state.set32(w.d, memory.reserve(list(w), pc)),
         Op::ListSt8 => {
             let (slot, x) = (w!(a), w!(b) as u8);
-            memory.list_store(ListId(w.resource()), w.field(), slot, x.into());
+            memory.set_field(list(w), w.field(), slot, x.into());
         }
         Op::ListSt32 => {
             let (slot, x) = (w!(a), w!(b));
-            memory.list_store(ListId(w.resource()), w.field(), slot, x.into());
+            memory.set_field(list(w), w.field(), slot, x.into());
         }
         Op::ListSt64 => {
             let (slot, x) = (w!(a), state.get64(w.b));
-            memory.list_store(ListId(w.resource()), w.field(), slot, x);
+            memory.set_field(list(w), w.field(), slot, x);
         }
-        Op::PushItem => state.set32(w.d, memory.push_item(FrontierId(w.resource()), pc)),
+        Op::PushItem => state.set32(w.d, memory.reserve(frontier(w), pc)),
         Op::ItemSt8 => {
             let (slot, x) = (w!(a), w!(b) as u8);
-            memory.item_store(FrontierId(w.resource()), w.field(), slot, x.into());
+            memory.set_field(frontier(w), w.field(), slot, x.into());
         }
         Op::ItemSt32 => {
             let (slot, x) = (w!(a), w!(b));
-            memory.item_store(FrontierId(w.resource()), w.field(), slot, x.into());
+            memory.set_field(frontier(w), w.field(), slot, x.into());
         }
         Op::ItemSt64 => {
             let (slot, x) = (w!(a), state.get64(w.b));
-            memory.item_store(FrontierId(w.resource()), w.field(), slot, x);
+            memory.set_field(frontier(w), w.field(), slot, x);
         }
         Op::Reduce32 => memory.reduce(ReductionId(w.resource()), w!(a).into()),
         Op::Reduce64 => memory.reduce(ReductionId(w.resource()), state.get64(w.a)),

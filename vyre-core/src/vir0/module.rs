@@ -8,7 +8,8 @@ use crate::vir0::isa::Word;
 use crate::vir0::length::Length;
 use crate::vir0::manifest::Manifest;
 use crate::vir0::scalar::{Scalar, ScalarType};
-use crate::vir0::trap::Site;
+use crate::vir0::trap::{Site, TrapKind};
+use std::cmp::Ordering;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -170,28 +171,42 @@ impl Buffer {
     }
 }
 
-/// A double-buffered set of items; pushes become the next round's items.
+/// What waves add items to and sweep: a row of [`Program::frontiers`] or of [`Program::lists`].
+///
+/// A *frontier* has two sides: what is pushed becomes the items of the round after it. What a *list* is given stays until
+/// the run ends, or a round of the fixpoint that resets it; a sweep sees the items that were there when it began. Each
+/// backend keeps one array for each field.
+///
+/// | | [`fields`](Queue::fields) | [`unique`](Queue::unique) | [`stays`](Queue::stays) |
+/// | --- | --- | --- | --- |
+/// | a frontier of nodes | none | or not | no |
+/// | a frontier of other items | 1 to [`MAX_FIELDS`] | no | no |
+/// | a list of nodes, which is a row of the frontiers | none | yes | yes |
+/// | a list | 1 to [`MAX_FIELDS`] | no | yes |
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frontier {
+pub struct Queue {
     /// Field name.
     pub name: String,
     /// Types of an item's fields; empty: the items are nodes.
     pub fields: Vec<Scalar>,
     /// Items it can hold.
     pub capacity: Extent,
-    /// Repeated pushes of a node in one round count once; capacity is `Nodes`.
+    /// What is added twice counts once: in one round where it flips, else at all. Capacity is `Nodes`.
     pub unique: bool,
-    /// It is a list of nodes, which is unique: it never flips, and what one group pushed is swept by the groups after
-    /// it, in every scope.
-    pub list: bool,
-    /// The innermost fixpoint that encloses all its sweeps; it flips at the start of each of its rounds.
+    /// It never flips, and what one group added is swept by the groups after it. A list of nodes is swept in every
+    /// scope.
+    pub stays: bool,
+    /// The innermost fixpoint that encloses all its sweeps; it flips at the start of each of its rounds. `None` where it
+    /// never flips.
     pub owner: Option<FixpointId>,
-    /// It is empty again when a round of this fixpoint begins, which is around the owner, or whichever of a list. All
-    /// waves that use it are in that fixpoint.
+    /// Its items are part of the run's output.
+    pub output: bool,
+    /// It is empty again when a round of this fixpoint begins, which is around the owner, or whichever where it stays.
+    /// All waves that use it are in that fixpoint, and none of them sweeps only what it has not swept.
     pub reset: Option<FixpointId>,
 }
 
-impl Frontier {
+impl Queue {
     /// Bytes of an item on one side.
     pub fn item_bytes(&self) -> u64 {
         match self.fields.as_slice() {
@@ -200,42 +215,12 @@ impl Frontier {
         }
     }
 
-    /// Bytes of an item that is put together, at most, as of [`List::row_bytes`].
+    /// Bytes of an item that is put together, at most: each scalar may be padded to the widest one.
     pub fn row_bytes(&self) -> u64 {
         match self.fields.as_slice() {
             [] => 4,
             fields => put_together_bytes(fields),
         }
-    }
-}
-
-/// A bounded list: waves append, what is there stays until the run ends, or a round of the fixpoint that resets it.
-///
-/// A sweep sees the items that were there when it began. Each backend keeps one array for each field.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct List {
-    /// Field name.
-    pub name: String,
-    /// Types of an item's fields: 1 to [`MAX_FIELDS`].
-    pub fields: Vec<Scalar>,
-    /// Items it can hold.
-    pub capacity: Extent,
-    /// Its items are part of the run's output.
-    pub output: bool,
-    /// It is empty again when a round of this fixpoint begins. All waves that use it are in that fixpoint, and none of
-    /// them sweeps only what it has not swept.
-    pub reset: Option<FixpointId>,
-}
-
-impl List {
-    /// Bytes of an item.
-    pub fn item_bytes(&self) -> u64 {
-        self.fields.iter().map(|f| f.size_bytes()).sum()
-    }
-
-    /// Bytes of an item that is put together, at most: each scalar may be padded to the widest one.
-    pub fn row_bytes(&self) -> u64 {
-        put_together_bytes(&self.fields)
     }
 }
 
@@ -410,21 +395,18 @@ pub enum Uniform {
     Round,
     /// Round of a fixpoint around the innermost one, u32 from 0.
     OuterRound(FixpointId),
-    /// Items waiting in a frontier (pushed since the last flip), u32.
-    FrontierLen(FrontierId),
+    /// Items of a queue, u32: of a frontier those that wait (pushed since the last flip).
+    Len(QueueId),
     /// Number of nodes, u32.
     Nodes,
-    /// Items of a list, u32.
-    ListLen(ListId),
 }
 
 impl Uniform {
-    /// The frontier, list or reduction that it is about.
+    /// The queue or reduction that it is about.
     pub fn asks(self) -> Option<Resource> {
         match self {
             Uniform::Reduction(r) => Some(Resource::Reduction(r)),
-            Uniform::FrontierLen(f) => Some(Resource::Frontier(f)),
-            Uniform::ListLen(l) => Some(Resource::List(l)),
+            Uniform::Len(q) => Some(Resource::Queue(q)),
             Uniform::Scalar(_)
             | Uniform::Constant(_)
             | Uniform::Round
@@ -538,24 +520,25 @@ impl Domain {
         }
     }
 
-    /// What a sweep reads to find its items: the topology, then the frontier or list.
+    /// The queue that is swept: its items, or the edges out of them.
+    pub fn queue(self) -> Option<QueueId> {
+        let frontier = self.frontier().map(QueueId::Frontier);
+        frontier.or(self.list().map(|(l, _)| QueueId::List(l)))
+    }
+
+    /// What a sweep reads to find its items: the topology, then the queue.
     pub fn reads(self) -> impl Iterator<Item = Resource> {
         let topology = self.topology().map(Resource::Topology);
-        let frontier = self.frontier().map(Resource::Frontier);
-        let list = self.list().map(|(l, _)| Resource::List(l));
-        topology.into_iter().chain(frontier).chain(list)
+        topology
+            .into_iter()
+            .chain(self.queue().map(Resource::Queue))
     }
 
     /// Types of the fields of an item; none where the items are numbers or edges.
     pub fn fields(self, program: &Program) -> &[Scalar] {
-        let frontier = self.frontier().filter(|_| self.topology().is_none());
-        let frontier = frontier.and_then(|f| program.frontiers.get(f.index()));
-        let list = self.list().and_then(|(l, _)| program.lists.get(l.index()));
-        match (frontier, list) {
-            (Some(frontier), _) => &frontier.fields,
-            (None, Some(list)) => &list.fields,
-            (None, None) => &[],
-        }
+        let queue = self.queue().filter(|_| self.topology().is_none());
+        let queue = queue.and_then(|q| program.queue(q));
+        queue.map_or(&[], |queue| &queue.fields)
     }
 
     /// Whether an index belongs to one item of a sweep. The one lane of `once` has the index of no element.
@@ -584,11 +567,9 @@ impl Domain {
     /// Most items of a sweep: `len` gives the value of each of these extents, and their sum is the answer.
     pub fn most_items(self, program: &Program, len: impl Fn(Extent) -> u64) -> u64 {
         let edges = self.topology().map(Extent::Edges);
-        let frontier = self
-            .frontier()
-            .map(|f| program.frontiers[f.index()].capacity);
-        let list = self.list().map(|(l, _)| program.lists[l.index()].capacity);
-        let parts = [self.count(), edges, frontier, list].into_iter().flatten();
+        let queue = self.queue().and_then(|q| program.queue(q));
+        let capacity = queue.map(|queue| queue.capacity);
+        let parts = [self.count(), edges, capacity].into_iter().flatten();
         parts.map(len).fold(0, u64::saturating_add)
     }
 
@@ -614,36 +595,137 @@ impl Domain {
         name: impl Fn(Resource) -> String,
         extent: impl Fn(Extent) -> String,
     ) -> String {
-        let (topology, frontier) = (
+        let (topology, frontier, list) = (
             |t| name(Resource::Topology(t)),
-            |f| name(Resource::Frontier(f)),
+            |f: FrontierId| name(f.into()),
+            |l: ListId| name(l.into()),
         );
         match self {
             Domain::Once => "once".to_owned(),
             Domain::Range(len) => format!("range({})", extent(len)),
             Domain::Nodes => "nodes".to_owned(),
             Domain::Items(f) => format!("items({})", frontier(f)),
-            Domain::ListItems(l, false) => format!("items({})", name(Resource::List(l))),
-            Domain::ListItems(l, true) => format!("items({}, new)", name(Resource::List(l))),
+            Domain::ListItems(l, false) => format!("items({})", list(l)),
+            Domain::ListItems(l, true) => format!("items({}, new)", list(l)),
             Domain::Edges(t) => format!("edges({})", topology(t)),
             Domain::EdgesFrom(t, f) => format!("edges({}, from = {})", topology(t), frontier(f)),
         }
     }
 }
 
-/// A named resource of the pass.
+/// A queue, by its table and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum QueueId {
+    /// A frontier, or a list of nodes.
+    Frontier(FrontierId),
+    /// A list.
+    List(ListId),
+}
+
+/// What the rest of the house knows about the kinds of queues. A new one answers here, and then only what adds to it,
+/// sweeps it and keeps it needs more.
+impl QueueId {
+    /// What a user calls it, where nothing says that its items stay ([`Queue::stays`]).
+    pub const fn word(self) -> &'static str {
+        match self {
+            QueueId::Frontier(_) => "frontier",
+            QueueId::List(_) => "list",
+        }
+    }
+
+    /// Its number in its table.
+    pub const fn number(self) -> u16 {
+        match self {
+            QueueId::Frontier(FrontierId(number)) | QueueId::List(ListId(number)) => number,
+        }
+    }
+
+    /// The update by which a wave adds items to it.
+    pub const fn adds(self) -> UpdateOp {
+        match self {
+            QueueId::Frontier(_) => UpdateOp::Push,
+            QueueId::List(_) => UpdateOp::Append,
+        }
+    }
+
+    /// The trap where it has no room for what is added.
+    pub const fn overflow(self) -> TrapKind {
+        match self {
+            QueueId::Frontier(_) => TrapKind::FrontierOverflow,
+            QueueId::List(_) => TrapKind::ListOverflow,
+        }
+    }
+
+    /// How many arrays of items each field has: what is added to a frontier is apart from what is swept.
+    pub const fn sides(self) -> u64 {
+        match self {
+            QueueId::Frontier(_) => 2,
+            QueueId::List(_) => 1,
+        }
+    }
+
+    /// Whether a wave, or who reads it back, sees the order in which items were added.
+    pub const fn is_ordered(self) -> bool {
+        match self {
+            QueueId::Frontier(_) => false,
+            QueueId::List(_) => true,
+        }
+    }
+}
+
+impl From<FrontierId> for QueueId {
+    fn from(id: FrontierId) -> QueueId {
+        QueueId::Frontier(id)
+    }
+}
+
+impl From<ListId> for QueueId {
+    fn from(id: ListId) -> QueueId {
+        QueueId::List(id)
+    }
+}
+
+/// A named resource of the pass. They are in the order of their tags in the container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resource {
     /// A topology.
     Topology(TopologyId),
     /// A buffer.
     Buffer(BufferId),
-    /// A frontier: sweeps read it, pushes update it.
-    Frontier(FrontierId),
     /// A reduction.
     Reduction(ReductionId),
-    /// A list: sweeps read it, appends update it.
-    List(ListId),
+    /// A queue: sweeps read it, pushes and appends update it.
+    Queue(QueueId),
+}
+
+impl Resource {
+    /// Its number in its table.
+    pub const fn number(self) -> u16 {
+        match self {
+            Resource::Topology(TopologyId(number))
+            | Resource::Buffer(BufferId(number))
+            | Resource::Reduction(ReductionId(number)) => number,
+            Resource::Queue(id) => id.number(),
+        }
+    }
+}
+
+impl<Id: Into<QueueId>> From<Id> for Resource {
+    fn from(id: Id) -> Resource {
+        Resource::Queue(id.into())
+    }
+}
+
+impl Ord for Resource {
+    fn cmp(&self, other: &Resource) -> Ordering {
+        (self.tag(), self.number()).cmp(&(other.tag(), other.number()))
+    }
+}
+
+impl PartialOrd for Resource {
+    fn partial_cmp(&self, other: &Resource) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// Operation of an `update` access; two unordered updates are compatible when it is the same.
@@ -688,6 +770,16 @@ pub struct Access {
     pub resource: Resource,
     /// How.
     pub mode: Mode,
+}
+
+impl Access {
+    /// The mode as it is shown: whoever sweeps what has no order and adds to it, no more than adds.
+    pub fn shown(self) -> Mode {
+        match (self.resource, self.mode) {
+            (Resource::Queue(q), Mode::Write) if !q.is_ordered() => Mode::Update(q.adds()),
+            (_, mode) => mode,
+        }
+    }
 }
 
 /// One sweep of a kernel over a domain.
@@ -940,9 +1032,9 @@ pub struct Program {
     /// Buffers.
     pub buffers: Vec<Buffer>,
     /// Frontiers.
-    pub frontiers: Vec<Frontier>,
+    pub frontiers: Vec<Queue>,
     /// Lists.
-    pub lists: Vec<List>,
+    pub lists: Vec<Queue>,
     /// Reductions.
     pub reductions: Vec<Reduction>,
     /// Per-run scalars.
@@ -971,14 +1063,50 @@ pub struct Program {
 }
 
 impl Program {
-    /// The lengths of buffers, frontiers, lists and sweeps, with the name of the field or wave.
+    /// A queue; `None`: it does not exist.
+    pub fn queue(&self, id: QueueId) -> Option<&Queue> {
+        match id {
+            QueueId::Frontier(f) => self.frontiers.get(f.index()),
+            QueueId::List(l) => self.lists.get(l.index()),
+        }
+    }
+
+    /// A queue to change; `None`: it does not exist.
+    pub fn queue_mut(&mut self, id: QueueId) -> Option<&mut Queue> {
+        match id {
+            QueueId::Frontier(f) => self.frontiers.get_mut(f.index()),
+            QueueId::List(l) => self.lists.get_mut(l.index()),
+        }
+    }
+
+    /// The place of a queue among [`Program::queues`], by which a device numbers it.
+    pub fn place_of(&self, id: QueueId) -> usize {
+        match id {
+            QueueId::Frontier(f) => f.index(),
+            QueueId::List(l) => self.frontiers.len() + l.index(),
+        }
+    }
+
+    /// Every queue: frontiers, then lists.
+    pub fn queues(&self) -> impl Iterator<Item = (QueueId, &Queue)> {
+        let frontiers = (0..=u16::MAX).map(|f| QueueId::Frontier(FrontierId(f)));
+        let lists = (0..=u16::MAX).map(|l| QueueId::List(ListId(l)));
+        let frontiers = frontiers.zip(&self.frontiers);
+        frontiers.chain(lists.zip(&self.lists))
+    }
+
+    /// [`Program::queues`] to change.
+    pub fn queues_mut(&mut self) -> impl Iterator<Item = &mut Queue> {
+        self.frontiers.iter_mut().chain(&mut self.lists)
+    }
+
+    /// The lengths of buffers, queues and sweeps, with the name of the field or wave.
     pub fn extents(&self) -> impl Iterator<Item = (&str, Extent)> {
         let buffers = self.buffers.iter().map(|b| (b.field(), b.extent));
-        let frontiers = self.frontiers.iter().map(|f| (f.name.as_str(), f.capacity));
-        let lists = self.lists.iter().map(|l| (l.name.as_str(), l.capacity));
+        let queues = self.queues().map(|(_, q)| (q.name.as_str(), q.capacity));
         let sweeps = self.waves.iter();
         let sweeps = sweeps.filter_map(|w| Some((w.name.as_str(), w.domain.count()?)));
-        buffers.chain(frontiers).chain(lists).chain(sweeps)
+        buffers.chain(queues).chain(sweeps)
     }
 
     /// Whether a scope is this fixpoint, or in it. Ids need not exist.
@@ -1082,9 +1210,8 @@ impl Program {
         match resource {
             Resource::Topology(t) => &self.topologies[t.index()].name,
             Resource::Buffer(b) => &self.buffers[b.index()].name,
-            Resource::Frontier(f) => &self.frontiers[f.index()].name,
             Resource::Reduction(r) => &self.reductions[r.index()].name,
-            Resource::List(l) => &self.lists[l.index()].name,
+            Resource::Queue(q) => &self.queue(q).expect("it exists").name,
         }
     }
 }

@@ -45,7 +45,7 @@ pub struct Owners {
 /// Ids that do not exist decide nothing.
 ///
 /// ```
-/// use vyre_core::vir0::module::{Domain, Extent, FixpointId, Frontier, FrontierId, KernelId, Program, Wave, WaveId};
+/// use vyre_core::vir0::module::{Domain, Extent, FixpointId, FrontierId, KernelId, Program, Queue, Wave, WaveId};
 /// use vyre_core::vir0::owner::{Owner, owners};
 /// let sweep = |fixpoint| Wave {
 ///     name: "sweep".into(),
@@ -55,7 +55,16 @@ pub struct Owners {
 ///     fixpoint,
 ///     after: vec![],
 /// };
-/// let front = Frontier { name: "front".into(), fields: vec![], capacity: Extent::Nodes, unique: true, list: false, owner: None, reset: None };
+/// let front = Queue {
+///     name: "front".into(),
+///     fields: vec![],
+///     capacity: Extent::Nodes,
+///     unique: true,
+///     stays: false,
+///     owner: None,
+///     output: false,
+///     reset: None,
+/// };
 /// let inside = Some(FixpointId(0));
 /// let mut program = Program { frontiers: vec![front], waves: vec![sweep(inside)], ..Program::default() };
 /// assert_eq!(owners(&program).frontiers, [Owner::Scope(inside)]);
@@ -82,7 +91,7 @@ pub fn owners(program: &Program) -> Owners {
                 (Some(_), Owner::Scope(_) | Owner::Split(..)) => {}
             }
         };
-        let is_list = |f: &FrontierId| program.frontiers.get(f.index()).is_some_and(|f| f.list);
+        let is_list = |f: &FrontierId| program.frontiers.get(f.index()).is_some_and(|f| f.stays);
         if let Some(f) = wave.domain.frontier().filter(|f| !is_list(f)) {
             let at = f.index();
             decides(frontiers.get_mut(at), owners.frontiers.get_mut(at));

@@ -24,8 +24,7 @@
 //! ```
 
 use super::module::{
-    Agreement, BufferId, FixpointId, ListId, Mode, Program, ReductionId, Resource, Role, Uniform,
-    Wave, WaveId,
+    Agreement, BufferId, FixpointId, Mode, Program, ReductionId, Resource, Role, Wave, WaveId,
 };
 use std::collections::BTreeSet;
 use std::fmt;
@@ -179,12 +178,11 @@ fn weaker<'p>(a: Standing<'p>, b: Standing<'p>) -> Standing<'p> {
 fn returned(program: &Program) -> impl Iterator<Item = Resource> + '_ {
     let buffers = (0..).map(BufferId).zip(&program.buffers);
     let buffers = buffers.filter(|(_, b)| matches!(b.role, Role::Output | Role::InOut));
-    let lists = (0..).map(ListId).zip(&program.lists);
-    let lists = lists.filter(|(_, l)| l.output);
+    let queues = program.queues().filter(|(_, q)| q.output);
     let reductions = (0..).map(ReductionId).zip(&program.reductions);
     let reductions = reductions.filter(|(_, r)| r.output);
     (buffers.map(|(id, _)| Resource::Buffer(id)))
-        .chain(lists.map(|(id, _)| Resource::List(id)))
+        .chain(queues.map(|(id, _)| Resource::Queue(id)))
         .chain(reductions.map(|(id, _)| Resource::Reduction(id)))
 }
 
@@ -283,16 +281,7 @@ fn asked(program: &Program, id: FixpointId) -> impl Iterator<Item = Resource> + 
     let until = program.fixpoints[id.index()].until;
     let kernel = program.kernels.get(until.index());
     let uniforms = kernel.into_iter().flat_map(|k| &k.uniforms);
-    uniforms.filter_map(|u| match *u {
-        Uniform::Reduction(r) => Some(Resource::Reduction(r)),
-        Uniform::FrontierLen(f) => Some(Resource::Frontier(f)),
-        Uniform::ListLen(l) => Some(Resource::List(l)),
-        Uniform::Scalar(_)
-        | Uniform::Constant(_)
-        | Uniform::Round
-        | Uniform::OuterRound(_)
-        | Uniform::Nodes => None,
-    })
+    uniforms.filter_map(|u| u.asks())
 }
 
 fn spread(program: &Program, of: impl Fn(WaveId) -> bool) -> Spread<'_> {

@@ -11,7 +11,8 @@
 use crate::vir0::isa::{IMM, MAX_DIRECT_UNIFORMS, Op, UNIFORM_BASE};
 use crate::vir0::length::{LengthOp, Term};
 use crate::vir0::module::{
-    Extent, FixpointId, Kernel, KernelId, Program, Resource, SiteId, Uniform, Width, row_words,
+    Extent, FixpointId, Kernel, KernelId, Program, QueueId, Resource, SiteId, Uniform, Width,
+    row_words,
 };
 use crate::vir0::scalar::Scalar;
 use crate::vir0::sizes::Sizes;
@@ -162,15 +163,15 @@ fn length(
     let in_row = matches!(dimension, Dimension::Place | Dimension::Computed);
     let extent = match resource {
         Resource::Buffer(b) => program.buffers[b.index()].extent,
-        Resource::List(_) | Resource::Reduction(_) => return None,
-        Resource::Topology(_) | Resource::Frontier(_) if dimension.is_of_bits() || in_row => {
+        Resource::Queue(QueueId::List(_)) | Resource::Reduction(_) => return None,
+        Resource::Topology(_) | Resource::Queue(_) if dimension.is_of_bits() || in_row => {
             return None;
         }
         Resource::Topology(t) if op == Op::CsrTarget => {
             let edges = sizes.edges.get(t.index()) == Some(&len);
             return edges.then(|| counted(len, "edge"));
         }
-        Resource::Topology(_) | Resource::Frontier(_) => return nodes(),
+        Resource::Topology(_) | Resource::Queue(QueueId::Frontier(_)) => return nodes(),
     };
     // An own array is checked against a number, at the place where its value is loaded or stored.
     if matches!(dimension, Dimension::Inside | Dimension::Array)
@@ -331,8 +332,7 @@ pub(crate) fn counted(n: u64, what: &str) -> String {
 /// What a capacity is declared as.
 fn capacity(program: &Program, resource: Resource) -> Option<String> {
     let extent = match resource {
-        Resource::Frontier(f) => program.frontiers[f.index()].capacity,
-        Resource::List(l) => program.lists[l.index()].capacity,
+        Resource::Queue(q) => program.queue(q)?.capacity,
         Resource::Buffer(_) | Resource::Topology(_) | Resource::Reduction(_) => return None,
     };
     Some(match extent {
@@ -372,8 +372,7 @@ pub fn unfinished(
             n => format!("{what} `{name}` holds {n} items"),
         };
         let words = match uniform {
-            Uniform::FrontierLen(f) => holds("frontier", &program.frontiers[f.index()].name),
-            Uniform::ListLen(l) => holds("list", &program.lists[l.index()].name),
+            Uniform::Len(q) => holds(q.word(), program.name_of(q.into())),
             Uniform::Reduction(r) => {
                 let reduction = &program.reductions[r.index()];
                 let value = reduction.scalar.show(bits);

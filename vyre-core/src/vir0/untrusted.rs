@@ -165,13 +165,12 @@ impl Program {
         }
         verify(&program).map_err(UntrustedError::Verify)?;
         let buffers = program.buffers.iter().map(|b| (&b.name, b.reset));
-        let frontiers = program.frontiers.iter().map(|f| (&f.name, f.reset));
-        let lists = program.lists.iter().map(|l| (&l.name, l.reset));
-        let mut anew = (buffers.chain(frontiers).chain(lists)).filter(|(_, reset)| reset.is_some());
-        if let Some((name, _)) = anew.next() {
-            let name = name.clone();
+        let queues = program.queues().map(|(_, q)| (&q.name, q.reset));
+        let mut anew = (buffers.chain(queues)).filter(|(_, reset)| reset.is_some());
+        if let Some(name) = anew.next().map(|(name, _)| name.clone()) {
             return Err(UntrustedError::Anew { name });
         }
+        drop(anew);
         program.agreement = Agreement::default();
         program.count_all_turns();
         let manifest = &mut program.manifest;
@@ -238,8 +237,7 @@ impl Limits {
 
 /// Entries of all tables; the sites of kernels count with the words that they are of.
 fn entries(p: &Program) -> u64 {
-    let in_frontiers = p.frontiers.iter().map(|f| f.fields.len());
-    let in_lists = p.lists.iter().map(|l| l.fields.len());
+    let in_queues = p.queues().map(|(_, q)| q.fields.len());
     let in_kernels = p.kernels.iter().map(|k| {
         let sites = k.sites.len().saturating_sub(k.code.len());
         k.uniforms.len() + sites
@@ -255,8 +253,7 @@ fn entries(p: &Program) -> u64 {
     let tables = [
         p.topologies.len(),
         p.buffers.len(),
-        p.frontiers.len(),
-        p.lists.len(),
+        p.queues().count(),
         p.reductions.len(),
         p.scalars.len(),
         p.lengths.len(),
@@ -270,7 +267,7 @@ fn entries(p: &Program) -> u64 {
         in_agreement,
         p.manifest.claims.len(),
     ];
-    let counts = (in_frontiers.chain(in_lists).chain(in_kernels))
+    let counts = (in_queues.chain(in_kernels))
         .chain(in_waves.chain(in_fixpoints).chain(in_lengths))
         .chain(tables);
     counts.map(|n| n as u64).sum()

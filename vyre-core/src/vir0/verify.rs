@@ -24,10 +24,10 @@ use crate::vir0::isa::{Kind, MAX_CODE_WORDS, MAX_FRAMES, MAX_ROWS};
 use crate::vir0::length::MAX_TERMS;
 use crate::vir0::local::{self, misuses};
 use crate::vir0::module::{
-    Access, Agreement, Buffer, BufferId, ConstantId, Extent, Fixpoint, FixpointId, Frontier,
-    FrontierId, KernelId, LengthId, List, ListId, MAX_FIELDS, Mode, NodeRef, Program, Proviso,
-    ReduceOp, Reduction, ReductionId, Resource, Role, ScalarId, SiteId, Step, Topology, TopologyId,
-    Uniform, Wave, WaveId, Width,
+    Access, Agreement, Buffer, BufferId, ConstantId, Extent, Fixpoint, FixpointId, FrontierId,
+    KernelId, LengthId, MAX_FIELDS, Mode, NodeRef, Program, Proviso, Queue, QueueId, ReduceOp,
+    Reduction, ReductionId, Resource, Role, ScalarId, SiteId, Step, Topology, TopologyId, Uniform,
+    Wave, WaveId, Width,
 };
 use crate::vir0::owner::{Owner, Owners, may_ask, owners};
 use crate::vir0::scalar::Scalar;
@@ -56,10 +56,8 @@ pub enum Place {
     Topology(TopologyId),
     /// A buffer.
     Buffer(BufferId),
-    /// A frontier.
-    Frontier(FrontierId),
-    /// A list.
-    List(ListId),
+    /// A queue.
+    Queue(QueueId),
     /// A reduction.
     Reduction(ReductionId),
     /// A computed length.
@@ -84,8 +82,7 @@ impl fmt::Display for Place {
             Place::Program => write!(f, "program"),
             Place::Topology(id) => write!(f, "topology {}", id.0),
             Place::Buffer(id) => write!(f, "buffer {}", id.0),
-            Place::Frontier(id) => write!(f, "frontier {}", id.0),
-            Place::List(id) => write!(f, "list {}", id.0),
+            Place::Queue(id) => write!(f, "{} {}", id.word(), id.number()),
             Place::Reduction(id) => write!(f, "reduction {}", id.0),
             Place::Length(id) => write!(f, "length {}", id.0),
             Place::Constant(id) => write!(f, "constant {}", id.0),
@@ -178,6 +175,9 @@ pub enum Rule {
     /// Several pushes of a node to a list of nodes are one.
     #[error("a list of nodes that is not unique")]
     NodeList,
+    /// A list never flips and takes items twice, a frontier is no output.
+    #[error("a {0} with what only others have")]
+    QueueKind(&'static str),
     /// What a wave has swept of a list is known of a list that only grows.
     #[error("sweeps what is new in a list that begins anew in rounds of fixpoint {}", .0.0)]
     ResetNew(FixpointId),
@@ -530,15 +530,16 @@ impl<'p> Verifier<'p> {
     fn buffer(&mut self, id: BufferId) -> Option<&'p Buffer> {
         self.get("buffer", &self.program.buffers, id.0)
     }
-    fn frontier(&mut self, id: FrontierId) -> Option<&'p Frontier> {
-        self.get("frontier", &self.program.frontiers, id.0)
-    }
-    fn list(&mut self, id: ListId) -> Option<&'p List> {
-        self.get("list", &self.program.lists, id.0)
+    fn queue(&mut self, id: QueueId) -> Option<&'p Queue> {
+        let table = match id {
+            QueueId::Frontier(_) => &self.program.frontiers,
+            QueueId::List(_) => &self.program.lists,
+        };
+        self.get(id.word(), table, id.number())
     }
     /// A frontier whose items are nodes.
     fn node_frontier(&mut self, id: FrontierId) {
-        if let Some(frontier) = self.frontier(id) {
+        if let Some(frontier) = self.queue(id.into()) {
             let nodes = frontier.fields.is_empty();
             self.require(nodes, || Rule::ItemsNotNodes(id.0));
         }
@@ -637,14 +638,11 @@ impl<'p> Verifier<'p> {
             Resource::Buffer(id) => {
                 self.buffer(id);
             }
-            Resource::Frontier(id) => {
-                self.frontier(id);
-            }
             Resource::Reduction(id) => {
                 self.reduction(id);
             }
-            Resource::List(id) => {
-                self.list(id);
+            Resource::Queue(id) => {
+                self.queue(id);
             }
         }
     }
@@ -698,7 +696,7 @@ impl<'p> Verifier<'p> {
 
     fn tables(&mut self) {
         let p = self.program;
-        let queues = p.frontiers.len() + p.lists.len();
+        let queues = p.queues().count();
         let uniforms = p.kernels.iter().map(|k| k.uniforms.len()).sum();
         let swaps = p.fixpoints.iter().map(|f| f.swaps.len()).sum();
         for (table, count, most) in [
@@ -747,40 +745,9 @@ impl<'p> Verifier<'p> {
                 self.swaps_alike(BufferId(i), reset);
             }
         }
-        for (i, frontier) in (0..=u16::MAX).zip(&p.frontiers) {
-            self.at = Place::Frontier(FrontierId(i));
-            self.extent(frontier.capacity);
-            let fields = frontier.fields.len();
-            self.require(fields <= MAX_FIELDS, || Rule::Fields(fields));
-            if frontier.unique {
-                self.node_frontier(FrontierId(i));
-                let nodes = frontier.capacity == Extent::Nodes;
-                self.require(nodes, || Rule::UniqueCapacity(frontier.capacity));
-            }
-            self.require(frontier.unique || !frontier.list, || Rule::NodeList);
-            frontier.owner.map(|id| self.fixpoint(id));
-            if let Some(reset) = frontier.reset {
-                let owner = frontier.owner;
-                let around = owner.is_some_and(|o| o != reset && p.is_within(owner, reset));
-                self.require(around || frontier.list, || Rule::ResetOwner {
-                    reset,
-                    owner,
-                });
-                self.reset(Resource::Frontier(FrontierId(i)), reset);
-            }
-        }
-        for (i, list) in (0..=u16::MAX).zip(&p.lists) {
-            self.at = Place::List(ListId(i));
-            self.extent(list.capacity);
-            let fields = list.fields.len();
-            let fits = (1..=MAX_FIELDS).contains(&fields);
-            self.require(fits, || Rule::Fields(fields));
-            if let Some(reset) = list.reset {
-                self.require(!list.output, || Rule::ResetOutput(reset));
-                let new = |w: &Wave| w.domain.list() == Some((ListId(i), true));
-                self.require(!p.waves.iter().any(new), || Rule::ResetNew(reset));
-                self.reset(Resource::List(ListId(i)), reset);
-            }
+        for (id, queue) in p.queues() {
+            self.at = Place::Queue(id);
+            self.queue_row(id, queue);
         }
         for (i, reduction) in (0..=u16::MAX).zip(&p.reductions) {
             self.at = Place::Reduction(ReductionId(i));
@@ -821,6 +788,40 @@ impl<'p> Verifier<'p> {
             };
             self.require(canonical, || Rule::ConstantBits { scalar, bits });
         }
+    }
+
+    fn queue_row(&mut self, id: QueueId, queue: &'p Queue) {
+        let p = self.program;
+        self.extent(queue.capacity);
+        let fields = queue.fields.len();
+        let least = match id {
+            QueueId::Frontier(_) => 0,
+            QueueId::List(_) => 1,
+        };
+        let fits = (least..=MAX_FIELDS).contains(&fields);
+        self.require(fits, || Rule::Fields(fields));
+        if queue.unique {
+            self.require(fields == 0, || Rule::ItemsNotNodes(id.number()));
+            let nodes = queue.capacity == Extent::Nodes;
+            self.require(nodes, || Rule::UniqueCapacity(queue.capacity));
+        }
+        let own = match id {
+            QueueId::Frontier(_) => {
+                self.require(queue.unique || !queue.stays, || Rule::NodeList);
+                !queue.output
+            }
+            QueueId::List(_) => queue.stays && !queue.unique && queue.owner.is_none(),
+        };
+        self.require(own, || Rule::QueueKind(id.word()));
+        queue.owner.map(|id| self.fixpoint(id));
+        let Some(reset) = queue.reset else { return };
+        let owner = queue.owner;
+        let around = owner.is_some_and(|o| o != reset && p.is_within(owner, reset));
+        self.require(around || queue.stays, || Rule::ResetOwner { reset, owner });
+        self.require(!queue.output, || Rule::ResetOutput(reset));
+        let new = |w: &Wave| (w.domain.list()).is_some_and(|(l, new)| new && id == l.into());
+        self.require(!p.waves.iter().any(new), || Rule::ResetNew(reset));
+        self.reset(id.into(), reset);
     }
 
     fn buffer_row(&mut self, buffer: &'p Buffer) {
@@ -908,10 +909,9 @@ impl<'p> Verifier<'p> {
             if let Some(len) = wave.domain.count() {
                 self.extent(len);
             }
-            wave.domain.list().map(|(l, _)| self.list(l));
             match (wave.domain.topology(), wave.domain.frontier()) {
-                (None, frontier) => {
-                    frontier.map(|f| self.frontier(f));
+                (None, _) => {
+                    wave.domain.queue().map(|q| self.queue(q));
                 }
                 (Some(t), frontier) => {
                     self.topology(t);
@@ -968,7 +968,7 @@ impl<'p> Verifier<'p> {
             reductions,
         } = owners(p);
         for ((i, frontier), owner) in (0..=u16::MAX).zip(&p.frontiers).zip(frontiers) {
-            self.at = Place::Frontier(FrontierId(i));
+            self.at = Place::Queue(FrontierId(i).into());
             self.owner(frontier.owner, owner);
         }
         for ((i, reduction), owner) in (0..=u16::MAX).zip(&p.reductions).zip(reductions) {
@@ -980,10 +980,7 @@ impl<'p> Verifier<'p> {
             let until = p.kernels.get(fixpoint.until.index());
             for uniform in until.into_iter().flat_map(|k| &k.uniforms) {
                 let (resource, owner) = match *uniform {
-                    Uniform::FrontierLen(f) => (
-                        Resource::Frontier(f),
-                        p.frontiers.get(f.index()).and_then(|x| x.owner),
-                    ),
+                    Uniform::Len(q) => (Resource::Queue(q), p.queue(q).and_then(|x| x.owner)),
                     Uniform::Reduction(r) => (
                         Resource::Reduction(r),
                         p.reductions.get(r.index()).and_then(|x| x.owner),
@@ -992,8 +989,7 @@ impl<'p> Verifier<'p> {
                     | Uniform::Constant(_)
                     | Uniform::Round
                     | Uniform::OuterRound(_)
-                    | Uniform::Nodes
-                    | Uniform::ListLen(_) => continue,
+                    | Uniform::Nodes => continue,
                 };
                 if let Some(owner) = owner {
                     let may = may_ask(id, (resource, Some(owner)), |f| p.is_within(Some(id), f));

@@ -187,13 +187,14 @@ pub fn program(max_rounds: u64, capacity: Extent) -> Program {
             init: None,
             reset: None,
         }],
-        frontiers: vec![vyre_core::vir0::module::Frontier {
+        frontiers: vec![vyre_core::vir0::module::Queue {
             fields: vec![],
             name: "front".to_owned(),
             capacity,
             unique: false,
-            list: false,
+            stays: false,
             owner: Some(FixpointId(0)),
+            output: false,
             reset: None,
         }],
         lists: vec![],
@@ -260,7 +261,7 @@ pub fn program(max_rounds: u64, capacity: Extent) -> Program {
                 1,
                 0,
                 ItemRows::default(),
-                vec![Uniform::FrontierLen(front)],
+                vec![Uniform::Len(front.into())],
                 vec![],
             ),
         ],
@@ -271,7 +272,7 @@ pub fn program(max_rounds: u64, capacity: Extent) -> Program {
                 domain: Domain::Nodes,
                 accesses: vec![
                     access(Resource::Buffer(dist), Mode::Write),
-                    access(Resource::Frontier(front), Mode::Update(UpdateOp::Push)),
+                    access(Resource::from(front), Mode::Update(UpdateOp::Push)),
                 ],
                 fixpoint: None,
                 after: vec![],
@@ -283,7 +284,7 @@ pub fn program(max_rounds: u64, capacity: Extent) -> Program {
                 accesses: vec![
                     access(Resource::Topology(TopologyId(0)), Mode::Read),
                     access(Resource::Buffer(dist), Mode::Write),
-                    access(Resource::Frontier(front), Mode::Write),
+                    access(Resource::from(front), Mode::Write),
                 ],
                 fixpoint: Some(FixpointId(0)),
                 after: vec![],

@@ -15,7 +15,7 @@ use vyre_core::plan::footprint::Allocation;
 use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::Executor;
 use vyre_core::run::outcome::Outcome;
-use vyre_core::vir0::module::{self, *};
+use vyre_core::vir0::module::{self, Queue, *};
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::trap::{Site, Trap, TrapKind};
 
@@ -236,7 +236,7 @@ fn program() -> Program {
         value: Some(compare(
             CompareOp::Eq,
             U32,
-            Expr::Uniform(Uniform::FrontierLen(FrontierId(0)), U32),
+            Expr::Uniform(Uniform::Len(FrontierId(0).into()), U32),
             Expr::Literal(U32, 0),
         )),
     };
@@ -253,10 +253,13 @@ fn program() -> Program {
         line,
         column: 5,
     };
-    let list = |name: &str, fields: &[Scalar], capacity, output| List {
+    let list = |name: &str, fields: &[Scalar], capacity, output| Queue {
         name: name.into(),
         fields: fields.to_vec(),
         capacity,
+        unique: false,
+        stays: true,
+        owner: None,
         output,
         reset: None,
     };
@@ -276,13 +279,14 @@ fn program() -> Program {
                 reset: None,
             })
             .to_vec(),
-        frontiers: vec![Frontier {
+        frontiers: vec![Queue {
             name: "work".into(),
             fields: vec![U64, U32],
             capacity: Extent::Scalar(ScalarId(2)),
             unique: false,
-            list: false,
+            stays: false,
             owner: Some(FixpointId(0)),
+            output: false,
             reset: None,
         }],
         lists: vec![
@@ -468,7 +472,7 @@ fn only_the_wave_that_reads_slots_writes_its_list() {
     let program = program();
     let mode = |wave: usize, list| {
         let mut accesses = program.waves[wave].accesses.iter();
-        let list = Resource::List(ListId(list));
+        let list = Resource::from(ListId(list));
         accesses.find(|a| a.resource == list).map(|a| a.mode)
     };
     assert_eq!(mode(0, 0), Some(Mode::Write));

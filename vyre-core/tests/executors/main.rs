@@ -109,10 +109,10 @@ impl Take for Outcome {
 fn accesses(body: &Body, domain: Domain) -> Vec<Access> {
     let swept = match domain {
         Domain::Once | Domain::Range(_) | Domain::Nodes => vec![],
-        Domain::Items(f) => vec![Resource::Frontier(f)],
-        Domain::ListItems(l, _) => vec![Resource::List(l)],
+        Domain::Items(f) => vec![Resource::from(f)],
+        Domain::ListItems(l, _) => vec![Resource::from(l)],
         Domain::Edges(t) => vec![Resource::Topology(t)],
-        Domain::EdgesFrom(t, f) => vec![Resource::Topology(t), Resource::Frontier(f)],
+        Domain::EdgesFrom(t, f) => vec![Resource::Topology(t), Resource::from(f)],
     };
     let read = |resource| Access {
         resource,

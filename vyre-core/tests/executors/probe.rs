@@ -12,7 +12,7 @@ use vyre_core::run::backend::Executor;
 use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::isa::{Op, Word};
 use vyre_core::vir0::module::{
-    Buffer, BufferId, Domain, Extent, Frontier, FrontierId, ItemRows, Kernel, KernelId, Program,
+    Buffer, BufferId, Domain, Extent, FrontierId, ItemRows, Kernel, KernelId, Program, Queue,
     ReduceOp, Reduction, ReductionId, Role, ScalarId, ScalarParam, Step, Topology, TopologyId,
     Wave, WaveId,
 };
@@ -142,13 +142,14 @@ fn program() -> Program {
         init: None,
         reset: None,
     };
-    let frontier = |name: &str, unique, capacity| Frontier {
+    let frontier = |name: &str, unique, capacity| Queue {
         fields: vec![],
         name: name.to_owned(),
         capacity,
         unique,
-        list: false,
+        stays: false,
         owner: None,
+        output: false,
         reset: None,
     };
     let reduction = |name: &str, scalar| Reduction {

@@ -269,7 +269,7 @@ fn no_order_of_items_shows_in_the_first_two_classes() {
             value: Some(cmp(
                 CompareOp::Eq,
                 U32,
-                Expr::Uniform(Uniform::FrontierLen(FrontierId(0)), U32),
+                Expr::Uniform(Uniform::Len(FrontierId(0).into()), U32),
                 lit(0),
             )),
             ..body(&[], vec![])
@@ -346,7 +346,7 @@ fn an_assertion_under_a_guard_that_closes_shows_an_order() {
         value: Some(cmp(
             CompareOp::Eq,
             U32,
-            Expr::Uniform(Uniform::FrontierLen(FrontierId(0)), U32),
+            Expr::Uniform(Uniform::Len(FrontierId(0).into()), U32),
             lit(0),
         )),
         ..body(&[], vec![])
@@ -812,7 +812,7 @@ fn no_order_of_items_shows_in_rows_that_are_proven() {
             value: Some(cmp(
                 CompareOp::Eq,
                 U32,
-                Expr::Uniform(Uniform::FrontierLen(FrontierId(0)), U32),
+                Expr::Uniform(Uniform::Len(FrontierId(0).into()), U32),
                 lit(0),
             )),
             ..body(&[], vec![])

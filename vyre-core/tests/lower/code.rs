@@ -620,7 +620,7 @@ fn conditions() {
             cmp(
                 CompareOp::Eq,
                 U32,
-                Expr::Uniform(Uniform::FrontierLen(FrontierId(0)), U32),
+                Expr::Uniform(Uniform::Len(FrontierId(0).into()), U32),
                 lit(0),
             ),
             cmp(CompareOp::Eq, U32, round(), lit(9)),

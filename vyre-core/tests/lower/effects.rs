@@ -137,7 +137,7 @@ fn modes_of_other_resources_come_sorted() {
                 Some(SiteId(0))
             ),
             (
-                Resource::Frontier(FrontierId(0)),
+                Resource::from(FrontierId(0)),
                 Mode::Update(UpdateOp::Push),
                 Some(SiteId(0))
             ),
@@ -488,7 +488,7 @@ fn lists_are_multisets_unless_slots_or_order_show() {
         ],
         site: SiteId(6),
     };
-    let list = Resource::List(ListId(0));
+    let list = Resource::from(ListId(0));
     let mode = |block| modes(&body(&[U32; 4], block)).pop().expect("one resource");
     let update = Mode::Update(UpdateOp::Append);
     assert_eq!(

@@ -213,9 +213,9 @@ pub(crate) fn program(body: &Body) -> Program {
     };
     let mut accesses = vec![all(Resource::Topology(TopologyId(0)))];
     accesses.extend((0..8).map(|i| all(Resource::Buffer(BufferId(i)))));
-    accesses.extend((0..2).map(|i| all(Resource::Frontier(FrontierId(i)))));
+    accesses.extend((0..2).map(|i| all(Resource::from(FrontierId(i)))));
     accesses.extend((0..2).map(|i| all(Resource::Reduction(ReductionId(i)))));
-    accesses.push(all(Resource::List(ListId(0))));
+    accesses.push(all(Resource::from(ListId(0))));
     Program {
         name: "p".into(),
         topologies: vec![Topology {
@@ -234,29 +234,34 @@ pub(crate) fn program(body: &Body) -> Program {
             })
             .collect(),
         frontiers: vec![
-            Frontier {
+            Queue {
                 fields: vec![],
                 name: "front".into(),
                 capacity: Extent::NodesPlusEdges,
                 unique: false,
-                list: false,
+                stays: false,
                 owner: Some(FixpointId(0)),
+                output: false,
                 reset: None,
             },
-            Frontier {
+            Queue {
                 name: "work".into(),
                 fields: vec![Scalar::I64, Scalar::Bool],
                 capacity: Extent::Fixed(9),
                 unique: false,
-                list: false,
+                stays: false,
                 owner: None,
+                output: false,
                 reset: None,
             },
         ],
-        lists: vec![List {
+        lists: vec![Queue {
             name: "log".into(),
             fields: vec![U32, Scalar::U8, Scalar::F64],
             capacity: Extent::Fixed(9),
+            unique: false,
+            stays: true,
+            owner: None,
             output: false,
             reset: None,
         }],

@@ -74,7 +74,7 @@ pub(crate) fn uniform(u: Uniform) -> u64 {
         Uniform::Round => 3,
         Uniform::OuterRound(_) => 2,
         Uniform::Nodes => LEN.into(),
-        Uniform::Reduction(_) | Uniform::FrontierLen(_) | Uniform::ListLen(_) => 11,
+        Uniform::Reduction(_) | Uniform::Len(_) => 11,
     }
 }
 

@@ -51,19 +51,17 @@ impl Memory for World {
     fn push(&mut self, _: FrontierId, node: u32, _: u32) {
         self.pushed.push(node);
     }
-    fn append(&mut self, _: ListId, _: u32) -> u32 {
-        self.items[0].push(vec![0; 3]);
-        self.items[0].len() as u32 - 1
+    fn reserve(&mut self, queue: QueueId, _: u32) -> u32 {
+        let (kind, fields) = match queue {
+            QueueId::List(_) => (0, 3),
+            QueueId::Frontier(_) => (1, 2),
+        };
+        self.items[kind].push(vec![0; fields]);
+        self.items[kind].len() as u32 - 1
     }
-    fn list_store(&mut self, _: ListId, field: u16, slot: u32, bits: u64) {
-        self.items[0][slot as usize][field as usize] = bits;
-    }
-    fn push_item(&mut self, _: FrontierId, _: u32) -> u32 {
-        self.items[1].push(vec![0; 2]);
-        self.items[1].len() as u32 - 1
-    }
-    fn item_store(&mut self, _: FrontierId, field: u16, slot: u32, bits: u64) {
-        self.items[1][slot as usize][field as usize] = bits;
+    fn set_field(&mut self, queue: QueueId, field: u16, slot: u32, bits: u64) {
+        let kind = usize::from(queue != ListId(0).into());
+        self.items[kind][slot as usize][field as usize] = bits;
     }
     fn reduce(&mut self, reduction: ReductionId, bits: u64) {
         self.reduced.push((reduction.0, bits));

@@ -12,7 +12,7 @@ use vyre_core::cpu::interp::{Interpreter, Item};
 use vyre_core::vir0::exact::{self, Exact};
 use vyre_core::vir0::meaning;
 use vyre_core::vir0::module::{
-    BufferId, Domain, FrontierId, Kernel, ListId, Program, ReduceOp, ReductionId, TopologyId,
+    BufferId, Domain, FrontierId, Kernel, Program, QueueId, ReduceOp, ReductionId, TopologyId,
 };
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::trap::{Fault, TrapKind, WHOLE_WAVE};
@@ -669,8 +669,8 @@ impl<'m> Run<'m> {
     }
 
     /// Takes a slot of a frontier or list; the largest number where there is none.
-    fn reserve(&mut self, id: u32) -> u32 {
-        let f = &mut self.frontiers[id as usize];
+    fn reserve_in(&mut self, place: usize) -> u32 {
+        let f = &mut self.frontiers[place];
         f.local += 1;
         let counter = f.counters + u64::from(f.third) * 128;
         let slot = self.memory.load(counter, 8);
@@ -678,16 +678,6 @@ impl<'m> Run<'m> {
         match slot < f.capacity.into() {
             true => slot as u32,
             false => u32::MAX,
-        }
-    }
-
-    fn store_field(&mut self, id: u32, (field, slot): (u16, u32), (scalar, bits): (Scalar, u64)) {
-        let f = self.frontiers[id as usize];
-        if slot < f.capacity {
-            let at =
-                self.records[f.record as usize].fields[(f.side * 8) as usize + usize::from(field)];
-            let size = scalar.size_bytes();
-            self.memory.store(at + u64::from(slot) * size, size, bits);
         }
     }
 
@@ -759,26 +749,25 @@ impl meaning::Memory for Run<'_> {
                 return;
             }
         }
-        let slot = self.reserve(frontier.0.into());
+        let slot = self.reserve_in(frontier.index());
         if slot < f.capacity {
             let at = f.items[f.side as usize] + 4 * u64::from(slot);
             self.memory.store(at, 4, node.into());
         }
     }
-    fn append(&mut self, list: ListId, _: u32) -> u32 {
-        self.reserve(crate::image::list_number(&self.program, list.0))
+    fn reserve(&mut self, queue: QueueId, _: u32) -> u32 {
+        self.reserve_in(self.program.place_of(queue))
     }
-    fn list_store(&mut self, list: ListId, field: u16, slot: u32, bits: u64) {
-        let scalar = self.program.lists[list.index()].fields[usize::from(field)];
-        let id = crate::image::list_number(&self.program, list.0);
-        self.store_field(id, (field, slot), (scalar, bits));
-    }
-    fn push_item(&mut self, frontier: FrontierId, _: u32) -> u32 {
-        self.reserve(frontier.0.into())
-    }
-    fn item_store(&mut self, frontier: FrontierId, field: u16, slot: u32, bits: u64) {
-        let scalar = self.program.frontiers[frontier.index()].fields[usize::from(field)];
-        self.store_field(frontier.0.into(), (field, slot), (scalar, bits));
+    fn set_field(&mut self, queue: QueueId, field: u16, slot: u32, bits: u64) {
+        let declared = self.program.queue(queue).expect("verified code names it");
+        let scalar = declared.fields[usize::from(field)];
+        let f = self.frontiers[self.program.place_of(queue)];
+        if slot < f.capacity {
+            let fields = self.records[f.record as usize].fields;
+            let at = fields[(f.side * 8) as usize + usize::from(field)];
+            let size = scalar.size_bytes();
+            self.memory.store(at + u64::from(slot) * size, size, bits);
+        }
     }
     fn reduce(&mut self, id: ReductionId, bits: u64) {
         let declared = &self.program.reductions[id.index()];

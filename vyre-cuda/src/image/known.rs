@@ -1,12 +1,11 @@
 //! What the module of a pass may rely on: words of the tables that are the same in every run with a layout.
 
-use super::{Layout, list_number, records_of, reduction_kind, words_of};
+use super::{Layout, records_of, reduction_kind, words_of};
 use crate::abi::{self, NONE, Pod, bytes_of};
 use crate::splice::{Known, Table};
 use std::mem::offset_of;
 use std::ops::Range;
-use vyre_core::vir0::module::Program;
-use vyre_core::vir0::trap::TrapKind;
+use vyre_core::vir0::module::{Program, QueueId};
 
 /// The bytes of these fields of a table's entries.
 macro_rules! fields {
@@ -142,9 +141,8 @@ impl Layout {
             &vec![abi::Topology::default(); program.topologies.len()],
             &[],
         );
-        let queues = list_number(program, program.lists.len() as u16) as usize;
-        let frontiers: Vec<abi::Frontier> =
-            (0..queues).map(|i| self.frontier(program, i)).collect();
+        let queues = program.queues().map(|(id, _)| id);
+        let frontiers: Vec<abi::Frontier> = queues.map(|id| self.queue(program, id)).collect();
         known.only(
             head.frontiers,
             &frontiers,
@@ -199,18 +197,16 @@ impl Layout {
             .collect()
     }
 
-    /// What is the same in all runs of a frontier, or a list.
-    pub(crate) fn frontier(&self, program: &Program, i: usize) -> abi::Frontier {
-        let declared = program.frontiers.get(i);
+    /// What is the same in all runs of a queue.
+    pub(crate) fn queue(&self, program: &Program, id: QueueId) -> abi::Frontier {
+        let i = program.place_of(id);
+        let declared = program.queue(id);
         let record = records_of(program).position(|(id, _)| id == i as u32);
         abi::Frontier {
             topology: self.swept_with.get(i).copied().flatten().unwrap_or(NONE),
             owned: declared.is_some_and(|d| d.owner.is_some()).into(),
             record: record.map_or(NONE, |r| r as u32),
-            trap: match declared {
-                Some(_) => TrapKind::FrontierOverflow as u32,
-                None => TrapKind::ListOverflow as u32,
-            },
+            trap: id.overflow() as u32,
             ..Default::default()
         }
     }

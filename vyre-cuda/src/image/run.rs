@@ -1,6 +1,6 @@
 //! The tables of one run, and its control words: what a [`Layout`] leaves open, filled in.
 
-use super::{FRONTIER_CONTROL_BYTES, Layout, list_number, ordered, reduction_kind};
+use super::{FRONTIER_CONTROL_BYTES, Layout, ordered, reduction_kind};
 use crate::abi::{self, Pod, bytes_of};
 use std::mem::offset_of;
 use vyre_core::plan::arena::Filling;
@@ -117,7 +117,7 @@ impl Control {
         let homes = results + 8 * count(program.fixpoints.len());
         let epochs = homes + 4 * count(program.buffers.len());
         let stamps = epochs + 4 * count(program.reductions.len());
-        let queues = program.frontiers.len() + program.lists.len();
+        let queues = program.queues().count();
         let times = (stamps + 4 * count(queues)).next_multiple_of(8);
         let reductions = (times + 16 * count(program.waves.len())).next_multiple_of(128);
         let words: u64 = program.reductions.iter().map(words_of).sum();
@@ -362,8 +362,7 @@ pub(super) fn value_of(
         Uniform::Round => (value::ROUND, 0, 0),
         Uniform::OuterRound(f) => (value::ROUND, f.0, 0),
         Uniform::Reduction(r) => (value::REDUCTION, r.0, 0),
-        Uniform::FrontierLen(f) => (value::FRONTIER, f.0, 0),
-        Uniform::ListLen(l) => (value::FRONTIER, list_number(program, l.0) as u16, 0),
+        Uniform::Len(q) => (value::FRONTIER, program.place_of(q) as u16, 0),
     };
     abi::Value {
         bits,

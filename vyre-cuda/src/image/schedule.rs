@@ -1,6 +1,6 @@
 //! The schedule's steps, and what each barrier has to settle.
 
-use super::{Layout, Pulling, list_number, queue_number};
+use super::{Layout, Pulling, queue_number};
 use crate::abi::{self, NONE};
 use vyre_core::plan::arena::phases;
 use vyre_core::plan::footprint::Allocation;
@@ -8,7 +8,7 @@ use vyre_core::plan::pull::{self, Taken};
 use vyre_core::vir0::flow::{effect, op};
 use vyre_core::vir0::group::ended_at;
 use vyre_core::vir0::isa::{Effect, IMM, Op, UNIFORM_BASE};
-use vyre_core::vir0::module::{Domain, FixpointId, Kernel, Program, Step, Uniform};
+use vyre_core::vir0::module::{Domain, FixpointId, Kernel, Program, QueueId, Step, Uniform};
 
 impl Layout {
     /// Fixpoints and steps, once the kernels are known.
@@ -142,10 +142,10 @@ impl Layout {
     /// The step that packs what the lists of the result hold, if there are any. Before a run says where to, there is
     /// nothing to pack. All appends have a barrier behind them.
     fn packs_here(&mut self, program: &Program, step: abi::Step) {
-        let lists = (0u16..).zip(&program.lists);
-        let lists = lists.filter(|(_, list)| list.output);
+        let queues = (0u32..).zip(program.queues());
+        let given = queues.filter(|(_, (_, queue))| queue.output);
         let mut packed = vec![0];
-        packed.extend(lists.map(|(l, _)| list_number(program, l)));
+        packed.extend(given.map(|(number, _)| number));
         packed[0] = packed.len() as u32 - 1;
         if packed[0] != 0 {
             self.packs = Some(self.steps.len());
@@ -185,7 +185,7 @@ impl Layout {
                 Uniform::Reduction(r) => program.reductions[r.index()].owner != Some(f),
                 // The short way takes every round for this fixpoint's.
                 Uniform::OuterRound(_) => false,
-                Uniform::FrontierLen(_) | Uniform::ListLen(_) => false,
+                Uniform::Len(_) => false,
                 Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Nodes | Uniform::Round => true,
             })
     }
@@ -240,20 +240,15 @@ impl Layout {
 /// flip zeroes the counter that slower CTAs look at up to then.
 fn begins_anew(program: &Program, f: FixpointId) -> bool {
     let buffers = program.buffers.iter().map(|b| b.reset);
-    let frontiers = program.frontiers.iter().map(|x| x.reset);
-    let lists = program.lists.iter().map(|l| l.reset);
-    let mut all = buffers.chain(frontiers).chain(lists);
+    let mut all = buffers.chain(program.queues().map(|(_, q)| q.reset));
     all.any(|reset| reset == Some(f))
 }
 
 /// The lists that rounds of this fixpoint empty, those of nodes first, by the device's numbers.
 fn lists_emptied(program: &Program, f: FixpointId) -> Vec<u32> {
-    let nodes = (0u32..).zip(&program.frontiers);
-    let nodes = nodes.filter(|(_, x)| x.list && x.reset == Some(f));
-    let lists = (0u16..).zip(&program.lists);
-    let lists = lists.filter(|(_, l)| l.reset == Some(f));
-    let lists = lists.map(|(l, _)| list_number(program, l));
-    nodes.map(|(id, _)| id).chain(lists).collect()
+    let queues = (0u32..).zip(program.queues());
+    let emptied = queues.filter(|(_, (_, q))| q.stays && q.reset == Some(f));
+    emptied.map(|(number, _)| number).collect()
 }
 
 /// A step that fills nothing, as all are before a run says otherwise.
@@ -310,7 +305,7 @@ fn empty_frontier(until: &Kernel) -> u32 {
     let slot = operands.and_then(|o| o.checked_sub(UNIFORM_BASE));
     let uniform = slot.and_then(|s| until.uniforms.get(usize::from(s)));
     match uniform {
-        Some(Uniform::FrontierLen(f))
+        Some(Uniform::Len(QueueId::Frontier(f)))
             if op(test) == Op::Eq32 && test.imm == 0 && op(ret) == Op::RetV && ret.a == test.d =>
         {
             f.0.into()

@@ -3,8 +3,8 @@ use crate::neighbor_loop::words::word;
 use vyre_core::plan::arena::Filling;
 use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE, Word};
 use vyre_core::vir0::module::{
-    Buffer, Constant, ConstantId, Extent, Fixpoint, FixpointId, Frontier, FrontierId, ItemRows,
-    KernelId, Role, SiteId, Step, Topology, Uniform, Wave, WaveId,
+    Buffer, Constant, ConstantId, Extent, Fixpoint, FixpointId, FrontierId, ItemRows, KernelId,
+    Queue, Role, SiteId, Step, Topology, Uniform, Wave, WaveId,
 };
 
 /// One wave over the nodes of a topology.
@@ -127,20 +127,21 @@ pub(crate) fn search() -> Program {
         rows: 1,
         frames: 0,
         item: ItemRows::default(),
-        uniforms: vec![Uniform::FrontierLen(frontier)],
+        uniforms: vec![Uniform::Len(frontier.into())],
         sites: vec![],
     });
     program.constants = vec![Constant {
         scalar: Scalar::U32,
         bits: 99,
     }];
-    program.frontiers = vec![Frontier {
+    program.frontiers = vec![Queue {
         name: "front".into(),
         fields: vec![],
         capacity: Extent::Nodes,
         unique: false,
-        list: false,
+        stays: false,
         owner: Some(fixpoint),
+        output: false,
         reset: None,
     }];
     program.fixpoints = vec![Fixpoint {
@@ -346,12 +347,13 @@ fn a_module_has_the_sweeps_that_its_tables_say() {
     let module = |domain: Domain, degree: f64| {
         let mut program = program(code.clone(), 2);
         program.waves[0].domain = domain;
-        program.frontiers = vec![Frontier {
+        program.frontiers = vec![Queue {
             name: "front".into(),
             capacity: Extent::Nodes,
             unique: false,
-            list: false,
+            stays: false,
             owner: None,
+            output: false,
             reset: None,
             fields: vec![],
         }];

@@ -54,15 +54,16 @@ impl ArenaPlan {
         let temporaries = named.iter().map(|&(resource, first, last)| {
             let bytes = match resource {
                 Resource::Buffer(b) => buffers[b.index()],
-                Resource::Frontier(f) => {
-                    let shape = &shapes[f.index()];
+                Resource::Queue(q) => {
+                    let f = program.place_of(q);
+                    let shape = &shapes[f];
                     shape.passing_bytes()
                         + match manner.packing {
                             Packing::All => shape.stamps_bytes(),
                             Packing::UpTo { .. } => 0,
                         }
                 }
-                Resource::Topology(_) | Resource::List(_) | Resource::Reduction(_) => 0,
+                Resource::Topology(_) | Resource::Reduction(_) => 0,
             };
             Temporary { bytes, first, last }
         });
@@ -82,8 +83,8 @@ impl ArenaPlan {
             let place = Some((arena.places[i], fillings[i]));
             match *resource {
                 Resource::Buffer(b) => plan.buffers[b.index()] = place,
-                Resource::Frontier(f) => plan.frontiers[f.index()] = place,
-                Resource::Topology(_) | Resource::List(_) | Resource::Reduction(_) => {}
+                Resource::Queue(q) => plan.frontiers[program.place_of(q)] = place,
+                Resource::Topology(_) | Resource::Reduction(_) => {}
             }
         }
         ArenaPlan {
@@ -181,7 +182,7 @@ mod tests {
                 })
                 .collect(),
             frontiers: (0..FRONTIERS)
-                .map(|i| Frontier {
+                .map(|i| Queue {
                     name: format!("f{i}"),
                     fields: match i {
                         3 => vec![Scalar::U64, Scalar::U8],
@@ -193,8 +194,9 @@ mod tests {
                         _ => Extent::Nodes,
                     },
                     unique: i == 1 || i == 2,
-                    list: false,
+                    stays: false,
                     owner: (i == 0).then_some(FixpointId(0)),
+                    output: false,
                     reset: None,
                 })
                 .collect(),
@@ -251,7 +253,7 @@ mod tests {
                     for _ in 0..1 + random.below(2) {
                         let resource = match random.one_in(3) {
                             false => Resource::Buffer(BufferId(random.below(SCRATCH) as u16)),
-                            true => Resource::Frontier(FrontierId(random.below(FRONTIERS) as u16)),
+                            true => FrontierId(random.below(FRONTIERS) as u16).into(),
                         };
                         let mode = Mode::Write;
                         accesses.push(Access { resource, mode });
@@ -419,7 +421,7 @@ mod tests {
                         self.take(buffer.data / 4 + i, owner, Some(half as u32))?;
                     }
                 }
-                Resource::Frontier(f) => {
+                Resource::Queue(QueueId::Frontier(f)) => {
                     let table: abi::Frontier = entry(self.image, self.head.frontiers, f.0.into());
                     let owner = Owner::Frontier(f.0.into());
                     let begun = std::mem::replace(&mut self.begun[f.index()], true);
@@ -454,7 +456,8 @@ mod tests {
                         }
                     }
                 }
-                Resource::Topology(_) | Resource::List(_) | Resource::Reduction(_) => {}
+                Resource::Queue(QueueId::List(_)) => {}
+                Resource::Topology(_) | Resource::Reduction(_) => {}
             }
             Ok(())
         }

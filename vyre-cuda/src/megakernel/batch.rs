@@ -225,8 +225,7 @@ impl Megakernel {
 /// All lengths that depend on a query.
 fn lens(program: &Program, sizes: &Sizes) -> Vec<Option<u64>> {
     let buffers = program.buffers.iter().map(|b| b.extent);
-    let queues = program.frontiers.iter().map(|f| f.capacity);
-    let queues = queues.chain(program.lists.iter().map(|l| l.capacity));
+    let queues = program.queues().map(|(_, q)| q.capacity);
     let waves = program.waves.iter().filter_map(|w| w.domain.count());
     let extents = buffers.chain(queues).chain(waves);
     extents.map(|e| sizes.resolve(program, e)).collect()

@@ -299,7 +299,10 @@ pub(crate) fn graphs_of(
 fn hubs_of(program: &Program, has_hubs: impl Fn(TopologyId) -> bool) -> Vec<bool> {
     let mut swept = vec![false; program.topologies.len()];
     for (f, frontier) in (0u16..).zip(&program.frontiers) {
-        if let (Some(t), true) = (swept_with(program, FrontierId(f)), frontier.owner.is_some()) {
+        if let (Some(t), true) = (
+            swept_with(program, FrontierId(f).into()),
+            frontier.owner.is_some(),
+        ) {
             swept[t.index()] = true;
         }
     }

@@ -17,7 +17,7 @@ use vyre_core::plan::compact::{self, Slot};
 use vyre_core::plan::cuda::{ALIGN, Graphs, Shape};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::session::Counters;
-use vyre_core::vir0::module::{FrontierId, ListId, Program, Role};
+use vyre_core::vir0::module::{Program, Role};
 use vyre_core::vir0::sizes::Sizes;
 
 /// What a session has on a device for itself: its topology, and the state of the runs that have all CTAs, one after
@@ -204,14 +204,12 @@ impl Needs {
     }
 }
 
-/// Shapes of frontiers and lists; empty where a size is not known before the first run.
+/// Shapes of queues; empty where a size is not known before the first run.
 fn shapes_of(program: &Program, sizes: &Sizes, graphs: &Graphs) -> Vec<Shape> {
-    let frontiers = (0u16..)
-        .zip(&program.frontiers)
-        .map(|(f, _)| Shape::of_frontier(program, FrontierId(f), (sizes, graphs)));
-    let lists = (0u16..).zip(&program.lists);
-    let lists = lists.map(|(l, _)| Shape::of_list(program, ListId(l), sizes));
-    frontiers.chain(lists).collect()
+    let queues = program.queues().map(|(id, _)| id);
+    queues
+        .map(|id| Shape::of(program, id, (sizes, graphs)))
+        .collect()
 }
 
 /// Refuses what does not fit before anything is allocated.

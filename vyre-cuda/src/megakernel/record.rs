@@ -3,14 +3,15 @@
 
 use crate::abi;
 use crate::buffer::{extend, room_in};
-use crate::image::{Control, FRONTIER_CONTROL_BYTES, list_number, unordered, words_of};
+use crate::image::{Control, FRONTIER_CONTROL_BYTES, unordered, words_of};
 use vyre_core::dsl::columns::Column;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::cuda::Shape;
 use vyre_core::run::outcome::{Activity, Outcome, Readback, Report, WaveTime};
 use vyre_core::vir0::exact;
 use vyre_core::vir0::module::{
-    BufferId, Domain, FixpointId, KernelId, ListId, Program, ReduceOp, ReductionId, Role, Uniform,
+    BufferId, Domain, FixpointId, KernelId, ListId, Program, QueueId, ReduceOp, ReductionId, Role,
+    Uniform,
 };
 use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::subject::{Failed, Seen, item_type, subject_of, unfinished};
@@ -130,7 +131,7 @@ impl<'a> Reader<'a> {
             lists: (0u16..)
                 .zip(&program.lists)
                 .map(|(l, _)| {
-                    let number = u64::from(list_number(program, l));
+                    let number = program.place_of(ListId(l).into()) as u64;
                     word(layout.frontiers + FRONTIER_CONTROL_BYTES * number)
                 })
                 .collect(),
@@ -146,7 +147,7 @@ impl<'a> Reader<'a> {
                     exact::value(r.scalar, &words)
                 })
                 .collect(),
-            stamps: count(program.frontiers.len() + program.lists.len())
+            stamps: count(program.queues().count())
                 .map(|i| half(layout.stamps + 4 * i))
                 .collect(),
         })
@@ -224,10 +225,10 @@ impl<'a> Reader<'a> {
                 let bits = words.reductions[r.index()];
                 Some(unordered(reduction.op, reduction.scalar, bits))
             }
-            Uniform::FrontierLen(f) => (owned.count() == 1
+            Uniform::Len(QueueId::Frontier(f)) => (owned.count() == 1
                 && self.program.frontiers[f.index()].owner.is_some())
             .then_some(words.waiting),
-            Uniform::ListLen(l) => Some(words.lists[l.index()]),
+            Uniform::Len(QueueId::List(l)) => Some(words.lists[l.index()]),
             Uniform::Scalar(_)
             | Uniform::Constant(_)
             | Uniform::Round

@@ -252,11 +252,9 @@ impl Tables<'_> {
     fn frontiers(&self, places: &Places, fills: &mut Fills) -> Vec<abi::Frontier> {
         let program = self.program;
         let control = Control::new(program);
-        let lists = program.lists.iter().map(|l| l.capacity);
-        let capacities = program.frontiers.iter().map(|f| f.capacity).chain(lists);
-        let of = self.shapes.iter().zip(&places.queues).zip(capacities);
+        let of = self.shapes.iter().zip(&places.queues).zip(program.queues());
         let mut frontiers = Vec::new();
-        for (i, ((shape, place), capacity)) in of.enumerate() {
+        for (i, ((shape, place), (id, queue))) in of.enumerate() {
             let topology = self.layout.swept_with.get(i).copied().flatten();
             let counters = places.control + control.frontiers + FRONTIER_CONTROL_BYTES * i as u64;
             if places.fresh_stamps && place.stamps != 0 {
@@ -276,14 +274,14 @@ impl Tables<'_> {
                 stamps: place.stamps,
                 offsets: topology.map_or(0, |t| self.topologies[t as usize].offsets),
                 nodes: self.sizes.nodes as u32,
-                capacity: self.len(capacity).min(u64::from(u32::MAX)) as u32,
+                capacity: self.len(queue.capacity).min(u64::from(u32::MAX)) as u32,
                 ranges_len: shape.ranges as u32,
                 hubs_len: shape.hubs as u32,
                 stamp: match places.fresh_stamps {
                     true => 1,
                     false => self.stamps[i] + 1,
                 },
-                ..self.layout.frontier(program, i)
+                ..self.layout.queue(program, id)
             });
         }
         frontiers

@@ -14,7 +14,7 @@ use vyre_core::plan::footprint::Allocation;
 use vyre_core::vir0::flow::op;
 use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE};
 use vyre_core::vir0::module::{
-    Agreement, Buffer, Domain, Extent, Frontier, FrontierId, ItemRows, ReduceOp, Reduction, Role,
+    Agreement, Buffer, Domain, Extent, FrontierId, ItemRows, Queue, ReduceOp, Reduction, Role,
     SiteId, TopologyId, Uniform,
 };
 use vyre_core::vir0::scalar::Scalar;
@@ -35,14 +35,15 @@ fn buffer(name: &str, scalar: Scalar, extent: Extent) -> Buffer {
     }
 }
 
-fn frontier() -> Frontier {
-    Frontier {
+fn frontier() -> Queue {
+    Queue {
         name: "front".into(),
         fields: vec![],
         capacity: Extent::Nodes,
         unique: false,
-        list: false,
+        stays: false,
         owner: None,
+        output: false,
         reset: None,
     }
 }

@@ -35,10 +35,7 @@ impl File<'_> {
         let changes = kind != fill::LITERAL
             && matches!(
                 self.kernel.uniforms[value as usize],
-                Uniform::Reduction(_)
-                    | Uniform::FrontierLen(_)
-                    | Uniform::ListLen(_)
-                    | Uniform::OuterRound(_)
+                Uniform::Reduction(_) | Uniform::Len(_) | Uniform::OuterRound(_)
             );
         let fills = if changes {
             &mut self.dynamic

@@ -1,7 +1,7 @@
 //! The implementation of `Pass`, and what it hands the runtime: columns, uniforms, and the functions that sweep.
 
 use super::*;
-use vyre_core::vir0::module::{Bound, ConstantId, ScalarId, Width};
+use vyre_core::vir0::module::{Bound, ConstantId, QueueId, ScalarId, Width};
 
 impl Expansion<'_> {
     /// The hidden `Pass`, and its glue: beside the module of a kernel, where a function's body may be around both.
@@ -361,8 +361,7 @@ impl Expansion<'_> {
                 Slot::RowsOf { .. } => scalars.push(quote! { 0 }),
                 Slot::Csr(_)
                 | Slot::Rows(..)
-                | Slot::Frontier(_)
-                | Slot::List(_)
+                | Slot::Queue(_)
                 | Slot::Reduction(_)
                 | Slot::Broken => {}
             }
@@ -403,7 +402,7 @@ impl Expansion<'_> {
                     let id = r.0;
                     self.program.reductions[r.index()].output.then(|| quote! { out.#name = results.reduction(#private::ReductionId(#id)); })
                 }
-                Slot::List(l) => {
+                Slot::Queue(QueueId::List(l)) => {
                     let id = l.0;
                     self.program.lists[l.index()].output.then(
                         || quote! { results.exchange_list(#private::ListId(#id), &mut out.#name); },
@@ -411,7 +410,7 @@ impl Expansion<'_> {
                 }
                 Slot::Csr(_)
                 | Slot::RowsOf { .. }
-                | Slot::Frontier(_)
+                | Slot::Queue(QueueId::Frontier(_))
                 | Slot::Scalar(_)
                 | Slot::Broken => None,
             }
@@ -449,8 +448,7 @@ fn sweep_glue(
             ParamKind::Index => *args.last_mut().expect("just pushed") = quote! { lane.index },
             ParamKind::Record => {
                 *args.last_mut().expect("just pushed") = Ident::new("item", here).to_token_stream();
-                let list = sweep.domain.list().map(|(l, _)| Slot::List(l));
-                let of = sweep.domain.frontier().map(Slot::Frontier).or(list);
+                let of = sweep.domain.queue().map(Slot::Queue);
                 swept = of.and_then(|slot| fields.item_type(slot));
             }
             ParamKind::Edge => *args.last_mut().expect("just pushed") = quote! { lane.edge() },
@@ -545,7 +543,7 @@ fn sweep_glue(
             }
             ParamKind::PushItems(f) => {
                 let id = f.0;
-                let of = of(Slot::Frontier(f));
+                let of = of(Slot::Queue(f.into()));
                 column(quote! { cx.push_items #of (#id) });
             }
             ParamKind::OwnRecord {
@@ -585,7 +583,7 @@ fn sweep_glue(
             }
             ParamKind::Append(l) => {
                 let id = l.0;
-                let of = of(Slot::List(l));
+                let of = of(Slot::Queue(l.into()));
                 column(quote! { cx.append #of (#id) });
             }
             ParamKind::Reduce {
@@ -597,7 +595,7 @@ fn sweep_glue(
                 let (id, marker) = (id.0, reduce_marker(op, scalar, count, private));
                 column(quote! { cx.reduce::<#marker>(#id) });
             }
-            ParamKind::Frontier(_) | ParamKind::List(_) => unreachable!("only `until` names these"),
+            ParamKind::Queue(_) => unreachable!("only `until` names these"),
         }
     }
     let item = sweep

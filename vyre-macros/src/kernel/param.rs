@@ -9,7 +9,7 @@ use crate::tokens::show;
 use std::fmt;
 use syn::{GenericArgument, PathArguments, Type};
 use vyre_core::vir0::module::{
-    BufferId, FixpointId, FrontierId, ListId, ReduceOp, ReductionId, Resource, ScalarId,
+    BufferId, FixpointId, FrontierId, ListId, QueueId, ReduceOp, ReductionId, Resource, ScalarId,
     TopologyId, Uniform, Width,
 };
 use vyre_core::vir0::scalar::Scalar;
@@ -95,10 +95,8 @@ pub(crate) enum ParamKind {
         scalar: Scalar,
         count: bool,
     },
-    /// A frontier in an `until` condition: `len()`, `is_empty()`.
-    Frontier(FrontierId),
-    /// A list in an `until` condition: `len()`, `is_empty()`.
-    List(ListId),
+    /// A queue in an `until` condition: `len()`, `is_empty()`.
+    Queue(QueueId),
 }
 
 impl ParamKind {
@@ -130,10 +128,9 @@ impl ParamKind {
                 offsets, values, ..
             } => buffers(offsets, 1) || buffers(values, 1),
             ParamKind::Csr(t) => resource == Resource::Topology(t),
-            ParamKind::Push(f) | ParamKind::PushItems(f) | ParamKind::Frontier(f) => {
-                resource == Resource::Frontier(f)
-            }
-            ParamKind::Append(l) | ParamKind::List(l) => resource == Resource::List(l),
+            ParamKind::Push(f) | ParamKind::PushItems(f) => resource == f.into(),
+            ParamKind::Append(l) => resource == l.into(),
+            ParamKind::Queue(q) => resource == q.into(),
             ParamKind::Reduced(id, _) | ParamKind::Reduce { id, .. } => {
                 resource == Resource::Reduction(id)
             }
@@ -165,8 +162,8 @@ impl ParamKind {
             ParamKind::Reduce {
                 op, scalar, count, ..
             } => Meaning::Handle(HandleTy::Reduce { op, scalar, count }),
-            ParamKind::Frontier(_) => Meaning::Handle(HandleTy::Frontier),
-            ParamKind::List(_) => Meaning::Handle(HandleTy::List),
+            ParamKind::Queue(QueueId::Frontier(_)) => Meaning::Handle(HandleTy::Frontier),
+            ParamKind::Queue(QueueId::List(_)) => Meaning::Handle(HandleTy::List),
             ParamKind::Record => Meaning::Struct,
             ParamKind::OwnRecord { first, mutable, .. }
             | ParamKind::OwnRow {
@@ -227,8 +224,8 @@ impl ParamKind {
                 scalar,
                 count,
             },
-            HandleTy::Frontier => ParamKind::Frontier(FrontierId(0)),
-            HandleTy::List => ParamKind::List(ListId(0)),
+            HandleTy::Frontier => ParamKind::Queue(FrontierId(0).into()),
+            HandleTy::List => ParamKind::Queue(ListId(0).into()),
         }
     }
 }

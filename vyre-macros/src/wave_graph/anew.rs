@@ -67,8 +67,7 @@ pub(super) fn resolve(
 /// What a field is that may begin anew.
 fn resources(slot: Slot) -> Vec<Resource> {
     match slot {
-        Slot::Frontier(f) => vec![Resource::Frontier(f)],
-        Slot::List(l) => vec![Resource::List(l)],
+        Slot::Queue(q) => vec![q.into()],
         slot => slot.buffers().map(Resource::Buffer).collect(),
     }
 }
@@ -77,8 +76,7 @@ fn reset(program: &mut Program, resources: &[Resource], owner: Option<FixpointId
     for resource in resources {
         match resource {
             Resource::Buffer(b) => program.buffers[b.index()].reset = owner,
-            Resource::Frontier(f) => program.frontiers[f.index()].reset = owner,
-            Resource::List(l) => program.lists[l.index()].reset = owner,
+            Resource::Queue(q) => program.queue_mut(*q).expect("it exists").reset = owner,
             Resource::Topology(_) | Resource::Reduction(_) => {}
         }
     }
@@ -370,15 +368,11 @@ fn kept(
     scope: usize,
     list: &Ident,
 ) -> Option<(Resource, Option<FixpointId>)> {
-    let (resource, owner) = match fields.slot(list)? {
-        Slot::List(l) => (Resource::List(l), program.lists[l.index()].reset),
-        Slot::Frontier(f) => {
-            let frontier = program.frontiers.get(f.index()).filter(|f| f.list)?;
-            (Resource::Frontier(f), frontier.reset)
-        }
-        _ => return None,
+    let Slot::Queue(q) = fields.slot(list)? else {
+        return None;
     };
-    (owner != fixpoint_of(scope)).then_some((resource, owner))
+    let owner = program.queue(q).filter(|queue| queue.stays)?.reset;
+    (owner != fixpoint_of(scope)).then_some((q.into(), owner))
 }
 
 /// A list of which the expression asks `is_empty()`, and which is empty wherever the expression is `value`. Of several

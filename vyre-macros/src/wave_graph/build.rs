@@ -1028,10 +1028,9 @@ fn condition_bindings(
 ) -> Vec<(Ident, ParamKind)> {
     let binding = |slot: Slot| {
         Some(match slot {
-            Slot::Frontier(f) => ParamKind::Frontier(f),
+            Slot::Queue(q) => ParamKind::Queue(q),
             Slot::Reduction(r) => ParamKind::Reduced(r, program.reductions[r.index()].scalar),
             Slot::Scalar(s) => ParamKind::Scalar(s, program.scalars[s.index()].scalar),
-            Slot::List(l) => ParamKind::List(l),
             Slot::Csr(_)
             | Slot::Buffer(_)
             | Slot::Rows(..)

@@ -20,8 +20,8 @@ use syn::spanned::Spanned;
 use syn::{Expr, FnArg, Ident, Item, Pat, Type};
 use vyre_core::vir0::length::MAX_TERMS;
 use vyre_core::vir0::module::{
-    Buffer, BufferId, Domain, Extent, FixpointId, Frontier, FrontierId, List, ListId, PartsId,
-    Program, Reduction, ReductionId, Role, ScalarId, ScalarParam, Topology, TopologyId, Width,
+    Buffer, BufferId, Domain, Extent, FixpointId, FrontierId, ListId, PartsId, Program, Queue,
+    QueueId, Reduction, ReductionId, Role, ScalarId, ScalarParam, Topology, TopologyId, Width,
 };
 use vyre_core::vir0::scalar::Scalar;
 
@@ -45,8 +45,7 @@ pub(crate) enum Slot {
     Rows(BufferId, u16),
     /// Elements that are arrays: the buffer of all their values, and how many each has.
     Arrays(BufferId, u32),
-    Frontier(FrontierId),
-    List(ListId),
+    Queue(QueueId),
     Reduction(ReductionId),
     Scalar(ScalarId),
     /// Already reported.
@@ -182,8 +181,8 @@ impl<'g> Fields<'g> {
                         Slot::Rows(first, count)
                     }
                 },
-                FieldKind::Frontier { .. } => Slot::Frontier(FrontierId(next(&mut frontiers))),
-                FieldKind::List { .. } => Slot::List(ListId(next(&mut lists))),
+                FieldKind::Frontier { .. } => Slot::Queue(FrontierId(next(&mut frontiers)).into()),
+                FieldKind::List { .. } => Slot::Queue(ListId(next(&mut lists)).into()),
                 FieldKind::Reduction { .. } => Slot::Reduction(ReductionId(next(&mut reductions))),
                 FieldKind::Scalar(..) => Slot::Scalar(ScalarId(next(&mut scalars))),
                 FieldKind::Broken => Slot::Broken,
@@ -314,10 +313,13 @@ impl<'g> Fields<'g> {
                     let size = this.size("capacity", capacity, field.origin, tables, report);
                     let (_, capacity) = size.unwrap_or(length::BROKEN);
                     let fields = this.scalars(at, item, helpers, report);
-                    program.lists.push(List {
+                    program.lists.push(Queue {
                         name,
                         fields,
                         capacity,
+                        unique: false,
+                        stays: true,
+                        owner: None,
                         output: *output,
                         reset: None,
                     });
@@ -340,13 +342,14 @@ impl<'g> Fields<'g> {
                         None if *unique => Extent::Nodes,
                         None => Extent::NodesPlusEdges,
                     };
-                    program.frontiers.push(Frontier {
+                    program.frontiers.push(Queue {
                         fields,
                         name,
                         capacity,
                         unique: *unique,
-                        list: *list,
+                        stays: *list,
                         owner: None,
+                        output: false,
                         reset: None,
                     });
                     if csrs == 0 && item.is_none() {
@@ -632,7 +635,7 @@ impl<'g> Fields<'g> {
                     FieldKind::Column { item: Some(t), .. } => format!("&Records<{}>", show(t)),
                     _ => return None,
                 },
-                Slot::Frontier(_) | Slot::List(_) => match &field.kind {
+                Slot::Queue(_) => match &field.kind {
                     FieldKind::List { item, .. } => format!("&Append<{}>", show(item)),
                     FieldKind::Frontier {
                         item: Some(item), ..
@@ -666,7 +669,7 @@ impl<'g> Fields<'g> {
 
     fn frontier(&self, name: &Ident, report: &mut Report) -> Option<FrontierId> {
         match self.find(name, report)? {
-            (field, Slot::Frontier(id)) => {
+            (field, Slot::Queue(QueueId::Frontier(id))) => {
                 if let FieldKind::Frontier { item: Some(_), .. } = &field.kind {
                     report.error_help(
                         name.span(),
@@ -677,7 +680,7 @@ impl<'g> Fields<'g> {
                 }
                 Some(id)
             }
-            (_, Slot::List(_)) => {
+            (_, Slot::Queue(QueueId::List(_))) => {
                 report.error_help(
                     name.span(),
                     format!("`{name}` is a list, and not `unique`: what it holds need not be nodes"),

@@ -9,7 +9,7 @@ use crate::pass::SameResult;
 use crate::report::{Report, did_you_mean, listed};
 use syn::ext::IdentExt;
 use vyre_core::vir0::manifest::Claim;
-use vyre_core::vir0::module::{Program, Resource, Role, WaveId};
+use vyre_core::vir0::module::{Program, QueueId, Resource, Role, WaveId};
 use vyre_core::vir0::results::{is_shared, open};
 
 /// Reports claims about what is no result.
@@ -128,11 +128,10 @@ fn resources(slot: Slot) -> Vec<Resource> {
         Slot::Buffer(_) | Slot::Rows(..) | Slot::Arrays(..) => {
             slot.buffers().map(Resource::Buffer).collect()
         }
-        Slot::List(l) => vec![Resource::List(l)],
+        Slot::Queue(QueueId::List(l)) => vec![l.into()],
         Slot::Reduction(r) => vec![Resource::Reduction(r)],
-        Slot::Csr(_) | Slot::RowsOf { .. } | Slot::Frontier(_) | Slot::Scalar(_) | Slot::Broken => {
-            Vec::new()
-        }
+        Slot::Queue(QueueId::Frontier(_)) => Vec::new(),
+        Slot::Csr(_) | Slot::RowsOf { .. } | Slot::Scalar(_) | Slot::Broken => Vec::new(),
     }
 }
 
@@ -149,8 +148,8 @@ fn kind(slot: Slot, program: &Program) -> Option<&'static str> {
             program.buffers.get(b.index()).and_then(|b| role(b.role))
         }
         Slot::Csr(_) | Slot::RowsOf { .. } => Some("a topology"),
-        Slot::Frontier(f) => {
-            let list = program.frontiers.get(f.index()).is_some_and(|f| f.list);
+        Slot::Queue(QueueId::Frontier(f)) => {
+            let list = program.frontiers.get(f.index()).is_some_and(|f| f.stays);
             Some(if list {
                 "a list of nodes"
             } else {
@@ -158,7 +157,7 @@ fn kind(slot: Slot, program: &Program) -> Option<&'static str> {
             })
         }
         Slot::Scalar(_) => Some("a scalar"),
-        Slot::List(l) => {
+        Slot::Queue(QueueId::List(l)) => {
             let list = program.lists.get(l.index());
             list.filter(|l| !l.output)
                 .map(|_| "a list without `output`")

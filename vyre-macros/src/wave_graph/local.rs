@@ -87,7 +87,7 @@ impl Teller<'_> {
             NodeRef::Fixpoint(f) => Some(f),
         };
         let owner = match misuse.of {
-            Some(Resource::Frontier(f)) => p.frontiers[f.index()].owner,
+            Some(Resource::Queue(q)) => p.queue(q).and_then(|q| q.owner),
             Some(Resource::Reduction(r)) => p.reductions[r.index()].owner,
             _ => None,
         };

@@ -9,8 +9,8 @@ use syn::Ident;
 use vyre_core::plan::barrier::{BarrierError, Levels, levels};
 use vyre_core::plan::{Edge, NodeId, hazard};
 use vyre_core::vir0::module::{
-    Access, FixpointId, FrontierId, Mode, NodeRef, Program, ReductionId, Resource, Step, UpdateOp,
-    WaveId,
+    Access, FixpointId, FrontierId, Mode, NodeRef, Program, QueueId, ReductionId, Resource, Step,
+    UpdateOp, WaveId,
 };
 use vyre_core::vir0::owner::{Owner, may_ask, owners};
 
@@ -155,7 +155,7 @@ impl Ownership<'_> {
     fn resolve(mut self) -> Option<Owners> {
         let errors = self.report.len();
         let found = owners(self.program);
-        let resources = (0..=u16::MAX).map(|f| Resource::Frontier(FrontierId(f)));
+        let resources = (0..=u16::MAX).map(|f| FrontierId(f).into());
         let frontiers = self.scopes(&found.frontiers, resources);
         let resources = (0..=u16::MAX).map(|r| Resource::Reduction(ReductionId(r)));
         let reductions = self.scopes(&found.reductions, resources);
@@ -196,7 +196,7 @@ impl Ownership<'_> {
     fn split(&mut self, resource: Resource, (first, other): (usize, usize)) {
         let name = self.program.name_of(resource);
         let (what, done, does, help) = match resource {
-            Resource::Frontier(_) => (
+            Resource::Queue(_) => (
                 "frontier",
                 "swept",
                 "sweeps",
@@ -231,11 +231,14 @@ impl Ownership<'_> {
             for asked in self.uses.scopes[s].iter().filter(|u| u.via == Via::Until) {
                 let resource = asked.access.resource;
                 let (what, again, owner) = match resource {
-                    Resource::Frontier(f) => ("frontier", "flips", owners.frontiers[f.index()]),
+                    Resource::Queue(QueueId::Frontier(f)) => {
+                        ("frontier", "flips", owners.frontiers[f.index()])
+                    }
                     Resource::Reduction(r) => {
                         ("reduction", "begins anew", owners.reductions[r.index()])
                     }
-                    Resource::Topology(_) | Resource::Buffer(_) | Resource::List(_) => continue,
+                    Resource::Queue(QueueId::List(_)) => continue,
+                    Resource::Topology(_) | Resource::Buffer(_) => continue,
                 };
                 let is_around = |f: FixpointId| {
                     let around = f.index() + 1;
@@ -251,7 +254,7 @@ impl Ownership<'_> {
                 };
                 let name = self.program.name_of(resource);
                 let (does, wave_name) = match resource {
-                    Resource::Frontier(_) => ("sweeps", self.graph.waves[wave].name()),
+                    Resource::Queue(_) => ("sweeps", self.graph.waves[wave].name()),
                     _ => ("updates", self.graph.waves[wave].name()),
                 };
                 let other = &self.graph.scopes[owner.index() + 1].name;
@@ -289,10 +292,10 @@ impl Ownership<'_> {
     /// and a trap where a round's pushes are meant to be the next round's items.
     fn swept_and_pushed(&mut self, owners: &Owners) {
         for (f, frontier) in self.program.frontiers.iter().enumerate() {
-            if owners.frontiers[f].is_some() || frontier.list {
+            if owners.frontiers[f].is_some() || frontier.stays {
                 continue;
             }
-            let resource = Resource::Frontier(FrontierId(f as u16));
+            let resource = Resource::from(FrontierId(f as u16));
             for (wave, list) in self.graph.waves.iter().zip(&self.uses.waves) {
                 let pushed = list
                     .iter()
@@ -332,7 +335,7 @@ fn decides(uses: &[Use], resource: Resource) -> Option<&Use> {
     uses.iter().find(|u| {
         u.access.resource == resource
             && match resource {
-                Resource::Frontier(_) => u.via == Via::Domain,
+                Resource::Queue(QueueId::Frontier(_)) => u.via == Via::Domain,
                 _ => u.access.mode != Mode::Read,
             }
     })
@@ -587,7 +590,9 @@ impl Inside<'_> {
         // A frontier that this fixpoint owns has last round's items on one side and next round's on the other: its
         // sweeps and pushes do not meet. A condition of an inner fixpoint that asks for its length meets the pushes.
         let owned = |u: &Use| match u.access.resource {
-            Resource::Frontier(f) => this.is_some() && self.owners.frontiers[f.index()] == this,
+            Resource::Queue(QueueId::Frontier(f)) => {
+                this.is_some() && self.owners.frontiers[f.index()] == this
+            }
             _ => false,
         };
         let asked = |u: &Use| {

@@ -20,7 +20,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         };
         let domain = program.waves[wave.index()].domain;
         if let Some((list, true)) = domain.list() {
-            return against(Resource::List(list), Why::Notice);
+            return against(list.into(), Why::Notice);
         }
         let own = match domain.frontier() {
             None => None,
@@ -28,7 +28,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 let declared = &program.frontiers[f.index()];
                 let owned = declared.owner == Some(shared.fixpoint) && declared.fields.is_empty();
                 if !owned || !shared.quiet.contains(&Notice::Frontier(f)) {
-                    return against(Resource::Frontier(f), Why::Until);
+                    return against(f.into(), Why::Until);
                 }
                 let node = match domain.topology() {
                     None => body.item.index,
@@ -673,7 +673,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         context: Context,
         state: &mut State<'b>,
     ) -> Result<(), Reason> {
-        let resource = Resource::Frontier(frontier);
+        let resource = Resource::from(frontier);
         self.fixed(node, site, context, state)?;
         let notice = Notice::Frontier(frontier);
         let row = match context.gate {

@@ -312,10 +312,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             Expr::Uniform(u, _) => moves(match u {
                 Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Nodes => Tone::Fixed,
                 Uniform::Reduction(r) if !self.shared.reduced.contains(r) => Tone::Fixed,
-                Uniform::Reduction(_)
-                | Uniform::Round
-                | Uniform::FrontierLen(_)
-                | Uniform::ListLen(_) => Tone::Open,
+                Uniform::Reduction(_) | Uniform::Round | Uniform::Len(_) => Tone::Open,
                 // That of a fixpoint around the one in question stays while it runs.
                 Uniform::OuterRound(f)
                     if !self

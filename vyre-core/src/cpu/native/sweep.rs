@@ -301,7 +301,7 @@ impl<'s> Sweep<'s> {
     /// The append side of a list.
     pub fn append<T: Record>(&self, id: u16) -> AppendArg<'s, T> {
         let accesses = &self.state.program.waves[self.wave.index()].accesses;
-        let list = Resource::List(ListId(id));
+        let list = Resource::from(ListId(id));
         let only_appends = |a: &Access| a.mode == Mode::Update(UpdateOp::Append);
         AppendArg {
             list: &self.state.lists[id as usize],

@@ -58,7 +58,7 @@ pub(crate) struct List {
 }
 
 impl List {
-    pub(super) fn new(declared: &crate::vir0::module::List) -> List {
+    pub(super) fn new(declared: &crate::vir0::module::Queue) -> List {
         List {
             items: RefCell::new(Rows::new(&declared.fields)),
             pending: RefCell::default(),
@@ -176,7 +176,7 @@ impl List {
 
 impl Frontier {
     pub(super) fn new(
-        declared: &crate::vir0::module::Frontier,
+        declared: &crate::vir0::module::Queue,
         nodes: u64,
     ) -> Result<Frontier, RunError> {
         Ok(Frontier {
@@ -416,13 +416,14 @@ mod tests {
 
     #[test]
     fn a_round_never_runs_out_of_stamps() {
-        let declared = crate::vir0::module::Frontier {
+        let declared = crate::vir0::module::Queue {
             name: "front".to_owned(),
             fields: Vec::new(),
             capacity: Extent::Nodes,
             unique: true,
-            list: false,
+            stays: false,
             owner: Some(FixpointId(0)),
+            output: false,
             reset: None,
         };
         let mut front = Frontier::new(&declared, 3).expect("there is memory");

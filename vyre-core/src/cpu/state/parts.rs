@@ -20,7 +20,7 @@ use crate::run::schedule::Course;
 use crate::run::stop::lock;
 use crate::vir0::local::{Local, locals};
 use crate::vir0::module::{
-    BufferId, Extent, FixpointId, FrontierId, ListId, Mode, Program, Resource, TopologyId,
+    BufferId, Extent, FixpointId, FrontierId, ListId, Mode, Program, QueueId, Resource, TopologyId,
     row_words,
 };
 use crate::vir0::sizes::Sizes;
@@ -78,8 +78,9 @@ impl Uses {
                         false => uses.whole.push(b),
                     }
                 }
-                Resource::List(l) => uses.lists.push(l),
-                Resource::Topology(_) | Resource::Frontier(_) | Resource::Reduction(_) => {}
+                Resource::Queue(QueueId::List(l)) => uses.lists.push(l),
+                Resource::Queue(QueueId::Frontier(_)) => {}
+                Resource::Topology(_) | Resource::Reduction(_) => {}
             }
         }
         uses

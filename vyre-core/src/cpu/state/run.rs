@@ -12,7 +12,7 @@ use crate::run::clock::Instant;
 use crate::run::outcome::{Activity, Outcome, Readback, Report};
 use crate::run::schedule::{Failures, Meter, Overflow, Pending, Sweeper, Verdict, follow, lowest};
 use crate::vir0::module::{
-    Buffer, BufferId, Extent, FixpointId, FrontierId, ListId, Program, ReductionId, Resource, Role,
+    Buffer, BufferId, Extent, FixpointId, FrontierId, ListId, Program, QueueId, ReductionId, Role,
     Uniform, WaveId,
 };
 use crate::vir0::sizes::Sizes;
@@ -309,6 +309,14 @@ impl HostState {
         (list, if new { swept..end } else { 0..end })
     }
 
+    /// Items of a queue: of a frontier those that wait.
+    pub(crate) fn queue_len(&self, id: QueueId) -> u64 {
+        match id {
+            QueueId::Frontier(f) => self.frontiers[f.index()].len(),
+            QueueId::List(l) => self.lists[l.index()].len(),
+        }
+    }
+
     /// What a native sweep appended is there for the next one.
     pub(crate) fn settle_lists(&mut self) {
         for list in &mut self.lists {
@@ -329,7 +337,7 @@ impl HostState {
             let capacity = frontier.capacity as u64;
             if needed > capacity {
                 overflows.push(Overflow {
-                    of: Resource::Frontier(FrontierId(id as u16)),
+                    of: FrontierId(id as u16).into(),
                     needed,
                     capacity,
                 });
@@ -353,7 +361,7 @@ impl HostState {
             let (needed, capacity) = (list.len(), list.capacity as u64);
             if needed > capacity {
                 overflows.push(Overflow {
-                    of: Resource::List(ListId(id as u16)),
+                    of: ListId(id as u16).into(),
                     needed,
                     capacity,
                 });
@@ -705,8 +713,7 @@ impl<B: Bodies> Sweeper for Sweeping<'_, '_, B> {
     fn uniform(&self, uniform: Uniform) -> Option<u64> {
         match uniform {
             Uniform::Reduction(r) => Some(self.state.reductions[r.index()].borrow().value()),
-            Uniform::FrontierLen(f) => Some(self.state.frontiers[f.index()].len()),
-            Uniform::ListLen(l) => Some(self.state.lists[l.index()].len()),
+            Uniform::Len(q) => Some(self.state.queue_len(q)),
             Uniform::Scalar(_)
             | Uniform::Constant(_)
             | Uniform::Round

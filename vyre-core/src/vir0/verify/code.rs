@@ -7,7 +7,7 @@ use crate::vir0::isa::{
     MAX_DIRECT_UNIFORMS, MAX_FRAMES, MAX_ROWS, Op, Row, Slot, UNIFORM_BASE, Word,
 };
 use crate::vir0::module::{
-    Access, Kernel, KernelId, MAX_FIELDS, Mode, Resource, Role, Uniform, Wave,
+    Access, Kernel, KernelId, MAX_FIELDS, Mode, QueueId, Resource, Role, Uniform, Wave,
 };
 use crate::vir0::scalar::Scalar;
 use crate::vir0::trap::TrapKind;
@@ -95,12 +95,8 @@ impl<'p> Verifier<'p> {
                     let holds = self.fixpoint(id).is_some() && self.program.is_within(around, id);
                     self.require(holds, || Rule::OuterRound(id.0));
                 }
-                Uniform::FrontierLen(id) => {
-                    self.frontier(id);
-                    self.require(wave.is_none(), || Rule::FrontierLenInWave);
-                }
-                Uniform::ListLen(id) => {
-                    self.list(id);
+                Uniform::Len(id) => {
+                    self.queue(id);
                     self.require(wave.is_none(), || Rule::FrontierLenInWave);
                 }
                 Uniform::Nodes => {}
@@ -356,8 +352,7 @@ impl<'p> Code<'p> {
     fn field(&self, v: &mut Verifier<'p>, kind: Kind, bytes: u64, word: Word) {
         let (resource, field) = (kind.resource(word.resource()), word.field());
         let fields = match resource {
-            Resource::List(l) => v.list(l).map(|l| &l.fields),
-            Resource::Frontier(f) => v.frontier(f).map(|f| &f.fields),
+            Resource::Queue(q) => v.queue(q).map(|q| &q.fields),
             Resource::Buffer(_) | Resource::Topology(_) | Resource::Reduction(_) => None,
         };
         let Some(fields) = fields else { return };
@@ -377,19 +372,17 @@ impl<'p> Code<'p> {
                 v.topology(t);
                 return;
             }
-            Resource::Frontier(f) if kind == Kind::Frontier => {
+            Resource::Queue(QueueId::Frontier(f)) if kind == Kind::Frontier => {
                 v.node_frontier(f);
                 return;
             }
-            Resource::Frontier(f) => {
-                if let Some(frontier) = v.frontier(f) {
-                    let others = !frontier.fields.is_empty();
-                    v.require(others, || Rule::ItemsNodes(id));
+            Resource::Queue(q) => {
+                if let Some(queue) = v.queue(q) {
+                    let others = !queue.fields.is_empty();
+                    v.require(others || kind != Kind::ItemFrontier, || {
+                        Rule::ItemsNodes(id)
+                    });
                 }
-                return;
-            }
-            Resource::List(l) => {
-                v.list(l);
                 return;
             }
             Resource::Reduction(r) => v.reduction(r).map(|r| r.scalar),
@@ -446,8 +439,7 @@ impl<'p> Code<'p> {
             return;
         };
         let fields = match resource {
-            Resource::List(l) => v.program.lists.get(l.index()).map(|l| &l.fields),
-            Resource::Frontier(f) => v.program.frontiers.get(f.index()).map(|f| &f.fields),
+            Resource::Queue(q) => v.program.queue(q).map(|q| &q.fields),
             Resource::Buffer(_) | Resource::Topology(_) | Resource::Reduction(_) => None,
         };
         let fields = fields.map_or(0, |f| f.len().min(MAX_FIELDS));

@@ -20,7 +20,7 @@ use vyre_core::cpu::interp::{Interpreter, Item};
 use vyre_core::vir0::exact::Total;
 use vyre_core::vir0::isa::{FRAMES_PER_IF, FRAMES_PER_LOOP, Slot, Word};
 use vyre_core::vir0::meaning::{Memory, value};
-use vyre_core::vir0::module::{BufferId, FrontierId, List, ListId, ReductionId, TopologyId};
+use vyre_core::vir0::module::{BufferId, FrontierId, Queue, QueueId, ReductionId, TopologyId};
 use vyre_core::vir0::trap::Fault;
 
 /// Where things are in the emulator's global memory.
@@ -273,12 +273,12 @@ impl Memory for Host<'_> {
     fn push(&mut self, _: FrontierId, node: u32, _: u32) {
         self.effects.pushed.push(node);
     }
-    fn append(&mut self, _: ListId, _: u32) -> u32 {
+    fn reserve(&mut self, _: QueueId, _: u32) -> u32 {
         let slot = self.slots.len() as u32;
         self.slots.insert(slot, UNSET);
         slot
     }
-    fn list_store(&mut self, _: ListId, field: u16, slot: u32, bits: u64) {
+    fn set_field(&mut self, _: QueueId, field: u16, slot: u32, bits: u64) {
         self.slots.get_mut(&slot).expect("it was appended")[usize::from(field)] = bits;
     }
     fn reduce(&mut self, reduction: ReductionId, bits: u64) {
@@ -383,10 +383,7 @@ fn emulated_by(
 ) -> Effects {
     let layout = layout(program);
     let head = layout.head;
-    let (sizes, queues) = (
-        sizes(program),
-        program.frontiers.len() + program.lists.len(),
-    );
+    let (sizes, queues) = (sizes(program), program.queues().count());
     let data = |i: usize| DATA + i as u64 * 0x1_0000;
     let topology = data(buffers.len());
     let queue = |i: usize| QUEUE + i as u64 * 0x10_0000;
@@ -735,10 +732,13 @@ fn of_kernel(code: Vec<Word>, rows: u8) -> Program {
         .map(|scalar| buffer("b", scalar, Extent::Fixed(u64::from(LEN))))
         .collect();
     program.frontiers = vec![frontier()];
-    program.lists = vec![List {
+    program.lists = vec![Queue {
         name: "list".into(),
         fields: vec![Scalar::U8, Scalar::U32, Scalar::U64],
         capacity: Extent::Fixed(ROOM.into()),
+        unique: false,
+        stays: true,
+        owner: None,
         output: true,
         reset: None,
     }];

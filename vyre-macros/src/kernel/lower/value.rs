@@ -160,13 +160,8 @@ impl<'f> Lowerer<'_, 'f> {
             Kind::RowPart(row, from, to, site) => return self.row_part(row, (from, to), *site),
             Kind::AddWithCarry(a, b, carry) => return self.with_carry(a, b, carry.as_deref()),
             Kind::FrontierLen(h, empty) => match self.binding(*h) {
-                Some(of @ (ParamKind::Frontier(_) | ParamKind::List(_))) => {
-                    let len = match of {
-                        ParamKind::List(l) => Uniform::ListLen(l),
-                        ParamKind::Frontier(f) => Uniform::FrontierLen(f),
-                        _ => unreachable!("the pattern has no others"),
-                    };
-                    let len = ir::Expr::Uniform(len, Scalar::U32);
+                Some(ParamKind::Queue(q)) => {
+                    let len = ir::Expr::Uniform(Uniform::Len(q), Scalar::U32);
                     if *empty {
                         compare(
                             CompareOp::Eq,

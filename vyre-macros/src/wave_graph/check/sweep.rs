@@ -49,7 +49,7 @@ impl<'g> Fields<'g> {
                 (Domain::Nodes, Some(Length::Nodes))
             }
             DomainArgs::Items { of, new } => match self.find(of, report)? {
-                (field, Slot::Frontier(id)) => {
+                (field, Slot::Queue(QueueId::Frontier(id))) => {
                     if *new {
                         let list = matches!(field.kind, FieldKind::Frontier { list: true, .. });
                         let (message, help) = match list {
@@ -68,7 +68,7 @@ impl<'g> Fields<'g> {
                     let nodes = matches!(field.kind, FieldKind::Frontier { item: None, .. });
                     (Domain::Items(id), nodes.then_some(Length::Nodes))
                 }
-                (field, Slot::List(id)) => {
+                (field, Slot::Queue(QueueId::List(id))) => {
                     if *new && field.reset.is_some() {
                         report.error_help(
                             of.span(),
@@ -614,7 +614,7 @@ impl<'g> Fields<'g> {
                     None
                 }
             },
-            Slot::Frontier(id) => {
+            Slot::Queue(QueueId::Frontier(id)) => {
                 let FieldKind::Frontier { item, .. } = &b.field.kind else {
                     return None;
                 };
@@ -635,7 +635,7 @@ impl<'g> Fields<'g> {
                     }
                 }
             }
-            Slot::List(id) => {
+            Slot::Queue(QueueId::List(id)) => {
                 let FieldKind::List { item, .. } = &b.field.kind else {
                     return None;
                 };

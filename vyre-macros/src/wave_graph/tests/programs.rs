@@ -33,7 +33,7 @@ fn breadth_first_search_is_a_program() {
     assert_eq!(p.frontiers[1].owner, None);
     assert_eq!(p.fixpoints[0].max_rounds, 77);
     assert_eq!(p.waves[0].domain, Domain::Nodes);
-    let front = Resource::Frontier(FrontierId(0));
+    let front = Resource::from(FrontierId(0));
     let push = p.waves[0].accesses.iter().find(|a| a.resource == front);
     assert_eq!(push.map(|a| a.mode), Some(Mode::Update(UpdateOp::Push)));
     assert_eq!(p.agreement, Agreement::Bits);
