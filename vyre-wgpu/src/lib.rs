@@ -35,6 +35,7 @@ pub use pass::REFUSED;
 
 use device::{Opened, lock};
 use memory::Layout;
+use pass::SOFTWARE_TURNS;
 use session::Session;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
@@ -45,7 +46,7 @@ use vyre_core::plan::shaders::uniform_words;
 use vyre_core::plan::side::Floor;
 use vyre_core::run::args::TopologyArgs;
 use vyre_core::run::backend::{Backend, Executor, Holder, Opening, runnable};
-use vyre_core::vir0::module::Program;
+use vyre_core::vir0::module::{Domain, Program};
 use vyre_naga::Options;
 
 vyre::offer_backend!(vyre::OfferedBackend {
@@ -89,7 +90,8 @@ impl Wgpu {
     }
 
     /// The same, with another limit for the turns of loops that an invocation may take in a dispatch: a shader cannot be
-    /// cancelled. A run that takes more ends with the error of a limit of work. By default they are 2^24.
+    /// cancelled. A run that takes more ends with the error of a limit of work. By default they are 2^24. On an adapter
+    /// that is software they are 2^15 at most: Mesa's ends loops after 65,535 turns, and says nothing.
     #[must_use]
     pub fn with_turns(self, turns: u32) -> Wgpu {
         Wgpu {
@@ -141,6 +143,31 @@ impl Wgpu {
     }
 }
 
+/// Whether an invocation that sweeps the edges of its item takes fewer turns than software ends a loop after.
+fn sweeps_end(opening: &Opening<'_>) -> Result<(), RunError> {
+    for wave in &opening.program.waves {
+        let Domain::EdgesFrom(topology, _) = wave.domain else {
+            continue;
+        };
+        let Some(graph) = opening.topology.graphs.get(topology.index()) else {
+            continue;
+        };
+        let nodes = 0..graph.node_count() as u32;
+        if let Some(hub) = nodes
+            .into_iter()
+            .find(|&v| graph.degree(v) > SOFTWARE_TURNS)
+        {
+            return Err(RunError::Invalid(format!(
+                "node {hub} of `{}` has {} edges; this adapter is software, where a sweep takes at most {SOFTWARE_TURNS} \
+                 of a node",
+                opening.program.topologies[topology.index()].name,
+                graph.degree(hub),
+            )));
+        }
+    }
+    Ok(())
+}
+
 fn layout(opened: &Opened, program: &Program) -> Layout {
     let align = u64::from(opened.limits.min_uniform_buffer_offset_alignment.max(16));
     Layout {
@@ -181,6 +208,11 @@ impl Backend for Wgpu {
         false
     }
 
+    /// docs/PORTABLE.md has the table.
+    fn exact_floats(&self) -> bool {
+        false
+    }
+
     fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Executor>, RunError> {
         runnable(&opening.program, (self.name(), false))?;
         let opened = self.opened()?;
@@ -198,6 +230,9 @@ impl Backend for Wgpu {
                     available_bytes: takes.shared_bytes,
                 });
             }
+        }
+        if opened.adapter.is_software {
+            sweeps_end(&opening)?;
         }
         let pass = opened.pass(&opening.program, self.options)?;
         let mut session = Session::open(&opened, pass, &opening)?;

@@ -19,6 +19,10 @@ use wgpu::{
 /// How the error of a program begins that the table of docs/PORTABLE.md refuses.
 pub const REFUSED: &str = "shaders do not have this pass: ";
 
+/// The most turns where an adapter is software: Mesa's ends what loops of a shader after 65,535 turns in all, those of
+/// the shaders' own included, and says nothing.
+pub(crate) const SOFTWARE_TURNS: u32 = 1 << 15;
+
 /// Passes that stay without a session.
 const RECENT: usize = 32;
 
@@ -90,6 +94,11 @@ impl Opened {
     /// # Errors
     /// Shaders do not have the pass, or the device refuses one.
     pub(crate) fn pass(&self, program: &Program, options: Options) -> Result<Arc<Pass>, RunError> {
+        let turns = match self.adapter.is_software {
+            true => options.turns.min(SOFTWARE_TURNS),
+            false => options.turns,
+        };
+        let options = Options { turns };
         let mut key = encode(program);
         key.extend(options.turns.to_le_bytes());
         let mut passes = lock(&self.passes);

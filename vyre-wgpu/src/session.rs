@@ -16,7 +16,9 @@ use vyre_core::run::schedule::{
     Failures, Fault, Meter, Overflow, Pending, Ran, Sweeper, Verdict, follow,
 };
 use vyre_core::run::stop::Stop;
-use vyre_core::vir0::module::{BufferId, FixpointId, ListId, Program, ReductionId, Role, Uniform, WaveId};
+use vyre_core::vir0::module::{
+    BufferId, FixpointId, ListId, Program, ReductionId, Role, Uniform, WaveId,
+};
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::trap::{Fault as Told, TrapKind};

@@ -213,6 +213,13 @@ impl Runtime {
         self.others.is_empty()
     }
 
+    /// Whether it has several sides, and floats may be rounded otherwise on one than on another.
+    pub(crate) fn may_round(&self) -> bool {
+        let others = self.others.iter().map(|other| &other.backend);
+        let mut all = std::iter::once(&self.backend).chain(others);
+        !self.is_alone() && all.any(|backend| !backend.exact_floats())
+    }
+
     /// A backend with nothing beside it: no budget, and no other side.
     pub fn on(backend: Arc<dyn Backend>) -> Runtime {
         Runtime {

@@ -32,7 +32,7 @@ use vyre_core::run::outcome::{Readback, Report};
 use vyre_core::run::pass::Pass;
 use vyre_core::vir0::manifest::Manifest;
 use vyre_core::vir0::module::{Agreement, BufferId, Program};
-use vyre_core::vir0::results::{Unsettled, are_settled, unsettled};
+use vyre_core::vir0::results::{Unsettled, are_settled, rounds_floats, unsettled};
 use vyre_core::vir0::sizes::Sizes;
 
 /// A side of a session: [`Session::sides`](crate::Session::sides).
@@ -348,6 +348,7 @@ impl Of {
                 false => subject(),
             },
             alike: match program.agreement {
+                _ if runtime.may_round() && rounds_floats(program) => Alike::Nothing,
                 Agreement::Bits => Alike::All,
                 Agreement::Result(_) => Alike::Result,
                 // What is claimed counts as the result, and not for rounds.
@@ -789,7 +790,11 @@ impl<K: Has> Sides<K> {
                         Some(Unsettled { names, switch }) => {
                             format!("; stays, because {names} may differ from run to run: {switch}")
                         }
-                        None => "; stays".to_owned(),
+                        None => {
+                            "; stays, because backends here may round floats each in its own way: \
+                                 `set_side_changes(true)` lets it change"
+                                .to_owned()
+                        }
                     },
                 },
                 SideState::Current if measuring => {

@@ -1,11 +1,17 @@
 //! Runtimes of several sides: runs go where they are fastest, and nothing else about them changes.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vyre::prelude::*;
 use vyre::{Csr, FusedSession, Report, Side, SideState};
+use vyre_core::cpu::Vir0;
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::side::Floor;
+use vyre_core::run::args::TopologyArgs;
+use vyre_core::run::backend::{Backend, Executor, Holder, Opening};
+use vyre_core::vir0::module::Program;
 use vyre_tests::backend_tests;
 use vyre_tests::graphs::{UNSEEN, chain, random_graph};
 use vyre_tests::passes::bfs;
@@ -83,6 +89,47 @@ mod summed {
             x = x * 0.5 + 1.0 / 3.0;
         }
         total.add(x);
+    }
+}
+
+/// Rounds floats, each item its own.
+#[wave_graph]
+mod halved {
+    struct Data {
+        #[output(per = 1000)]
+        x: f32,
+    }
+
+    #[wave(range(1000))]
+    fn halve(i: Index, x: &mut f32) {
+        *x = (i as f32) / 3.0;
+    }
+}
+
+/// The interpreter, as if its floats were rounded otherwise, as on a device without IEEE 754's division.
+struct Rough;
+
+impl Backend for Rough {
+    fn name(&self) -> &'static str {
+        "rough"
+    }
+    fn device(&self) -> String {
+        Vir0.device()
+    }
+    fn floor(&self) -> Floor {
+        Vir0.floor()
+    }
+    fn exact_floats(&self) -> bool {
+        false
+    }
+    fn holder(&self, program: &Program, topology: &TopologyArgs<'_>) -> Result<Holder, RunError> {
+        Vir0.holder(program, topology)
+    }
+    fn is_host(&self) -> bool {
+        true
+    }
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Executor>, RunError> {
+        Vir0.open(opening)
     }
 }
 
@@ -467,6 +514,38 @@ fn what_may_differ_stays_where_it_began_unless_it_is_asked_to_go() {
             .to_string()
             .contains("; stays, as was asked for")
     );
+}
+
+#[test]
+fn floats_stay_where_another_backend_may_round_them_otherwise() {
+    let runtime = || {
+        let rough = Runtime::on(Arc::new(Rough));
+        natively_fast(Runtime::among(rough, [Runtime::native()]))
+    };
+    let mut session = halved::Session::new(&runtime(), ()).expect("opens");
+    for _ in 0..6 {
+        let out = session.run(halved::Run {}).expect("runs");
+        assert_eq!(out.report.backend, "rough");
+    }
+    let text = session.explain().to_string();
+    assert!(
+        text.contains(
+            "; stays, because backends here may round floats each in its own way: `set_side_changes(true)` lets it \
+             change\n"
+        ),
+        "{text}"
+    );
+    session.set_side_changes(true);
+    let ran = [(); 3].map(|()| session.run(halved::Run {}).expect("runs").report.backend);
+    assert_eq!(ran, ["rough", "native", "native"]);
+    // The same pass goes where all round alike, and integers go anyhow.
+    let mut session = halved::Session::new(&slow_first(), ()).expect("opens");
+    let ran = [(); 3].map(|()| session.run(halved::Run {}).expect("runs").report.backend);
+    assert_eq!(ran, ["vir0", "native", "native"]);
+    let graph = random_graph(500, 4_000);
+    let weight = weights(&graph);
+    let mut session = open(&runtime(), &graph, &weight);
+    assert_eq!(runs(&mut session, &graph, 3)[2], "native");
 }
 
 #[test]

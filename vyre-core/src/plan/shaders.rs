@@ -19,6 +19,7 @@ use crate::vir0::module::{
     BufferId, Domain, FixpointId, KernelId, Mode, Program, ReduceOp, Reduction, Resource, Uniform,
     WaveId,
 };
+use crate::vir0::results::rounds_floats;
 use crate::vir0::scalar::Scalar;
 use crate::vir0::trap::Site;
 use std::collections::BTreeSet;
@@ -775,8 +776,12 @@ pub fn line(program: &Program, target: Target) -> String {
     line
 }
 
-/// The lines about all targets.
+/// The lines about all targets, and where the pass rounds floats, that targets do it in their own ways.
 pub fn lines(program: &Program) -> String {
     let lines = Target::ALL.map(|target| line(program, target));
-    lines.map(|line| format!("{line}\n")).concat()
+    let mut lines = lines.map(|line| format!("{line}\n")).concat();
+    if rounds_floats(program) {
+        lines += "floats are rounded as the target does it, so bits may differ there\n";
+    }
+    lines
 }

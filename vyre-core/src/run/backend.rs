@@ -120,6 +120,13 @@ pub trait Backend: Any + Send + Sync {
         false
     }
 
+    /// Whether floats are rounded as the bytecode says. Where they need not be, sessions of a pass that rounds any
+    /// ([`rounds_floats`](crate::vir0::results::rounds_floats)) neither come from other backends nor go to them, unless
+    /// they are told to.
+    fn exact_floats(&self) -> bool {
+        true
+    }
+
     /// Whose memory a session of the pass takes.
     fn holder(&self, program: &Program, topology: &TopologyArgs<'_>) -> Result<Holder, RunError>;
 

@@ -23,9 +23,12 @@
 //! assert_eq!(results(&program)[0].standing, Standing::Open);
 //! ```
 
+use super::isa::{Op, Word};
 use super::module::{
-    Agreement, BufferId, FixpointId, Mode, Program, ReductionId, Resource, Role, Wave, WaveId,
+    Agreement, BufferId, FixpointId, Mode, Program, ReduceOp, Reduction, ReductionId, Resource,
+    Role, Wave, WaveId,
 };
+use super::scalar::Scalar;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -97,6 +100,27 @@ pub fn results(program: &Program) -> Vec<Given<'_>> {
 /// Whether each result is proven or claimed, so that it does not matter to results where a run is.
 pub fn are_settled(program: &Program) -> bool {
     unsettled(program).is_none()
+}
+
+/// Whether something in it gives a float that is rounded, or approximate.
+pub fn rounds_floats(program: &Program) -> bool {
+    const ROUND: [&str; 10] = [
+        "add", "sub", "mul", "div", "fma", "sqrt", "exp", "ln", "sin", "cos",
+    ];
+    let mut code = program.kernels.iter().flat_map(|kernel| &kernel.code);
+    let rounds = |word: &Word| {
+        let Some(op) = Op::from_code(word.op) else {
+            return false;
+        };
+        let name = op.row().mnemonic;
+        let name = name.strip_prefix("atom.").unwrap_or(name);
+        let (what, of) = name.split_once('.').unwrap_or((name, ""));
+        ROUND.contains(&what) && matches!(of, "f32" | "f64")
+    };
+    let mut reductions = program.reductions.iter();
+    let sums =
+        |r: &Reduction| r.op == ReduceOp::Sum && matches!(r.scalar, Scalar::F32 | Scalar::F64);
+    code.any(rounds) || reductions.any(sums)
 }
 
 /// Results that are neither proven nor claimed, and what lets sessions change sides with them, in words.

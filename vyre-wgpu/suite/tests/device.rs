@@ -16,7 +16,7 @@ use vyre_core::plan::footprint::Allocation;
 use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::{Backend, Opening};
 use vyre_core::vir0::disasm;
-use vyre_core::vir0::module::Program;
+use vyre_core::vir0::module::{BufferId, Program};
 use vyre_core::vir0::verify::verify;
 use vyre_tests::graphs::{chain, distances, random_graph, wide};
 use vyre_tests::passes::bfs;
@@ -198,6 +198,54 @@ fn buffers_trade_places_in_a_submission() {
     }
 }
 
+/// Three buffers whose places go round.
+#[wave_graph]
+pub mod goes_round {
+    pub struct Data {
+        #[output(per = 5)]
+        a: u32,
+        #[output(per = 5)]
+        b: u32,
+        #[output(per = 5)]
+        c: u32,
+        #[reduce(max)]
+        last: u32,
+    }
+
+    #[wave(range(5))]
+    fn begin(i: Index, a: &mut u32, b: &mut u32, c: &mut u32) {
+        *a = i;
+        *b = 100 + i;
+        *c = 200 + i;
+    }
+
+    #[fixpoint(after(begin), until(last == 4), swap(a, b), max_rounds = 10)]
+    mod steps {
+        #[wave(range(5))]
+        fn step(i: Index, round: Round, a: &Buf<u32>, b: &mut u32, last: &Reduce<Max<u32>>) {
+            *b = a[i] + 1;
+            last.max(round);
+        }
+    }
+}
+
+/// Swaps of one round may share a buffer in bytecode, so that two rounds do not bring it back.
+#[test]
+fn places_that_go_round_are_followed() {
+    let mut program = goes_round::PLAN.program();
+    let (first, second) = program.fixpoints[0].swaps[0];
+    let third = (0..3).map(BufferId).find(|&b| b != first && b != second);
+    let third = third.expect("there are three");
+    program.fixpoints[0].swaps.push((second, third));
+    verify(&program).expect("bytecode may say so");
+    let (program, graph) = (Arc::new(program), chain(1));
+    let expected = runs(&Vir0, &program, &graph);
+    for at_once in [1, 2, 3, 8] {
+        let wgpu = open().with_rounds_at_once(at_once);
+        assert_eq!(runs(&wgpu, &program, &graph), expected, "{at_once}");
+    }
+}
+
 #[test]
 fn a_lost_device_is_an_error_and_the_runtime_works_on() {
     let backend = Arc::new(open());
@@ -233,6 +281,30 @@ fn a_loop_that_does_not_end_is_ended() {
         .run(endless::spin::Run { items: 3, turns: 0 })
         .expect("it ends");
     assert_eq!(out.out, [1, 2, 3]);
+}
+
+/// Whatever the adapter does with long loops, no half of a result is given back.
+#[test]
+fn a_long_loop_is_run_or_is_an_error() {
+    let runtime = Runtime::on(Arc::new(open()));
+    let mut session = endless::spin::Session::new(&runtime, ()).expect("it fits");
+    let stopped = session.run(endless::spin::Run { items: 1, turns: 1 });
+    let stopped = stopped.map(drop).expect_err("it does not end");
+    assert!(matches!(stopped, Error::Work { .. }), "{stopped}");
+}
+
+/// A hub is swept whole, or refused.
+#[test]
+fn a_hub_is_swept_whole_or_refused() {
+    let edges: Vec<(u32, u32)> = (1..=70_000).map(|v| (0, v)).collect();
+    let graph = Csr::from_edges(70_001, &edges).expect("edges name nodes");
+    let runtime = Runtime::on(Arc::new(open()));
+    let found = bfs::Session::new(&runtime, &graph)
+        .and_then(|mut session| session.run(bfs::Run { source: 0 }));
+    match found {
+        Ok(out) => assert_eq!(out.dist, distances(&graph, 0)),
+        Err(e) => assert!(e.to_string().contains("has 70000 edges"), "{e}"),
+    }
 }
 
 /// Rounds that do not end are ended between submissions.
