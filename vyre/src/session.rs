@@ -604,8 +604,8 @@ impl<P: Pass> Session<P> {
     }
 
     /// What ends calls of this session from any thread: a run, a series, a batch. [`cancel`](Canceller::cancel) ends the
-    /// one that is under way within 100 ms with [`Error::Cancelled`], and refuses every later one with the same error
-    /// until [`rearm`](Canceller::rearm). A call that was ended hands no results out, and the session works afterwards. A
+    /// one that is under way within 100 ms (by shaders behind its submission) with [`Error::Cancelled`], and refuses every
+    /// later one with the same error until [`rearm`](Canceller::rearm). A call that was ended hands no results out, and the session works afterwards. A
     /// batch keeps the queries that were done, and gives that error for the others.
     ///
     /// A run that has come to its end when the cancel is seen gives its results, and the trap of a barrier group that
