@@ -335,6 +335,10 @@ impl Expansion<'_> {
                 let (of, id) = (format_ident!("{}", q.word()), q.number());
                 (view, quote! { cx.#of(#id) })
             }
+            Slot::Relation(l, _) => {
+                let id = l.0;
+                (quote! { #private::RelationView }, quote! { cx.relation(#id) })
+            }
             Slot::Reduction(r) => {
                 let (id, ty) = (r.0, scalar_type(self.program.reductions[r.index()].scalar));
                 (ty.clone(), quote! { cx.reduction::<#ty>(#id) })
@@ -518,6 +522,13 @@ impl Expansion<'_> {
                         outputs.push(quote! { #docs pub #ident: #ty });
                     }
                 }
+                Slot::Relation(l, _) => {
+                    let output = self.program.lists[l.index()].output;
+                    if let (true, FieldKind::List { item, .. }) = (output, &field.kind) {
+                        let private = self.private();
+                        outputs.push(quote! { #docs pub #ident: #private::Tuples<#item> });
+                    }
+                }
                 Slot::Queue(q) => {
                     let output = self.program.queue(q).is_some_and(|q| q.output);
                     if let (true, FieldKind::List { item, .. }) = (output, &field.kind) {
@@ -531,6 +542,10 @@ impl Expansion<'_> {
                         inputs.push(quote! { #docs pub #ident: &'a [#ty] });
                     }
                     Some(Host::Result(ty)) => outputs.push(quote! { #docs pub #ident: #ty }),
+                    Some(Host::Tuples(ty)) => {
+                        let private = self.private();
+                        outputs.push(quote! { #docs pub #ident: #private::Tuples<#ty> });
+                    }
                     Some(Host::Output(ty)) => {
                         outputs.push(quote! { #docs pub #ident: ::std::vec::Vec<#ty> });
                     }

@@ -291,6 +291,12 @@ impl Body<'_, '_, '_> {
                 let at = self.f.m.layout.control(Held::ListLen(l.0));
                 self.f.control_now(at)
             }
+            Uniform::Began(l) => {
+                let fixpoint = program.fixpoint_of(self.kernel);
+                let fixpoint = fixpoint.expect("only a condition asks for it");
+                let at = self.f.m.layout.control(Held::Began(fixpoint.0, l.0));
+                self.f.control_now(at)
+            }
         }
     }
 

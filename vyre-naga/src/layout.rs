@@ -155,6 +155,8 @@ pub(crate) enum Held {
     ListLen(u16),
     /// Items that were appended.
     ListTail(u16),
+    /// Items of a list when the round of a fixpoint began: the fixpoint, and the list.
+    Began(u16, u16),
     /// Items that a wave has swept.
     Swept(u16),
     /// A half of a reduction's value.
@@ -520,9 +522,14 @@ impl Layout {
             self.word(format!("{name}_tail"), Held::ListTail(l));
         }
         for (w, wave) in (0..).zip(&program.waves) {
-            if let Domain::ListItems(_, true) = wave.domain {
+            if wave.domain.list().is_some_and(|(_, p)| p.goes_on()) {
                 self.word(format!("{}_swept", plain_name(&wave.name)), Held::Swept(w));
             }
+        }
+        for (f, l) in program.marks() {
+            let list = plain_name(&program.lists[l.index()].name);
+            let fixpoint = self.fixpoint(f);
+            self.word(format!("{list}_began_{fixpoint}"), Held::Began(f.0, l.0));
         }
         for (r, reduction) in (0..).zip(&program.reductions) {
             let name = plain_name(&reduction.name);

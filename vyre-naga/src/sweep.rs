@@ -176,9 +176,9 @@ pub(crate) fn sweep(program: &Program, layout: &Layout, id: WaveId) -> Module {
                         f.call_of(body, &arguments);
                     });
                 }
-                Domain::ListItems(list, new) => {
-                    let len = f.control_now(f.m.layout.control(Held::ListLen(list.0)));
-                    let from = match new {
+                Domain::ListItems(list, portion) => {
+                    let len = list_end(f, wave, (list, portion));
+                    let from = match portion.goes_on() {
                         true => f.control_now(f.m.layout.control(Held::Swept(id.0))),
                         false => zero,
                     };
@@ -434,14 +434,23 @@ pub(crate) fn close(program: &Program, layout: &Layout, id: WaveId) -> Module {
                     let pointer = f.control(f.m.layout.control(Held::Total(r, 0)));
                     f.store(pointer, value);
                 }
-                if let Domain::ListItems(list, true) = wave.domain {
-                    let len = f.control_now(f.m.layout.control(Held::ListLen(list.0)));
+                if let Some(listed) = wave.domain.list().filter(|(_, p)| p.goes_on()) {
+                    let len = list_end(f, wave, listed);
                     let swept = f.control(f.m.layout.control(Held::Swept(id.0)));
                     f.store(swept, len);
                 }
             });
         },
     )
+}
+
+/// Where the items end that a wave sweeps of a list.
+fn list_end(f: &mut Fun<'_, '_>, wave: &Wave, (list, portion): (ListId, Portion)) -> Value {
+    let held = match (portion, wave.fixpoint) {
+        (Portion::Last, Some(fixpoint)) => Held::Began(fixpoint.0, list.0),
+        _ => Held::ListLen(list.0),
+    };
+    f.control_now(f.m.layout.control(held))
 }
 
 /// The invocation's fault becomes the run's, if it is the lowest.
@@ -623,6 +632,11 @@ pub(crate) fn begin_round(program: &Program, layout: &Layout, id: FixpointId) ->
             if owned(reduction.owner) {
                 set_total(f, program, at);
             }
+        }
+        for (_, list) in program.marks().into_iter().filter(|(of, _)| *of == id) {
+            let len = f.control_now(f.m.layout.control(Held::ListLen(list.0)));
+            let began = f.control(f.m.layout.control(Held::Began(id.0, list.0)));
+            f.store(began, len);
         }
     };
     module(layout, &name, false, |_| None, one)

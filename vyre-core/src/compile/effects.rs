@@ -41,6 +41,10 @@
 //!   and elements at that index of buffers that the body only reads: `if open[v].fetch_sub(1) == 1 { ready.push(v) }`,
 //!   `if met[v].fetch_add(1) + 1 == need[v] { .. }`. What is reduced or added there may be made of the same. (Not where
 //!   floats are added: a sum that may be lifted is open.)
+//! - **Inserted.** A set union. Of the items that insert a tuple which a relation does not have, one is the first, and
+//!   which one is open; that there is one is not. So whether a tuple is new may guard what is a function of the tuple and
+//!   of uniforms. What is guarded may trap; then the trap names any of the items that inserted the tuple, and the class
+//!   is the next one.
 //! - **Pushed, appended or reduced.** A multiset union, if the slots are not read and the list is not read back; a
 //!   reduction as an update of its operation. A body that also reads the
 //!   reduction it takes part in is refused.
@@ -54,6 +58,10 @@
 //! branch, index and fault of an item is a function of the state before the group.
 //!
 //! ## Same result
+//!
+//! A trap names the first word of its item. Where items of several words are swept, some may have it in common, and which
+//! of these is the lowest is open; so is the item that was the first to insert a tuple. Then runs agree in everything but
+//! what such a trap tells.
 //!
 //! `d[i].fetch_min(x)` whose result guards a push sees an order: pushes, and rounds, may differ. But the fixpoint
 //! around it may be the least one of monotone updates, which every order reaches: the `monotone` module has that
@@ -73,7 +81,7 @@ use crate::compile::ir::{
 use crate::compile::monotone::{self, may_fault};
 use crate::vir0::isa;
 use crate::vir0::module::{
-    Agreement, BufferId, Domain, Extent, FixpointId, FrontierId, Least, Mode, Program, QueueId,
+    Agreement, Buffer, BufferId, Domain, Extent, FixpointId, FrontierId, Least, Mode, Program, QueueId,
     Reason, ReduceOp, ReductionId, Resource, Role, SiteId, Uniform, UpdateOp, Wave, WaveId, Why,
 };
 use crate::vir0::scalar::Scalar;
@@ -165,6 +173,8 @@ fn mode(list: &[Access]) -> Mode {
 /// consulted; its unordered waves must not conflict.
 pub fn agreement(program: &Program, bodies: &[&Body], conditions: &[&Body]) -> Agreement {
     let mut reasons = Vec::new();
+    // Where several items could be the one that a trap names, it is any of them.
+    let mut names_any = false;
     // Fixpoints with waves that see an order, and the first of these.
     let mut seen: BTreeMap<FixpointId, Reason> = BTreeMap::new();
     for (wave, body) in (0..).map(WaveId).zip(bodies) {
@@ -172,11 +182,17 @@ pub fn agreement(program: &Program, bodies: &[&Body], conditions: &[&Body]) -> A
         let accesses = Accesses::of(body);
         let whole = if accesses.approximates {
             Some(Why::Approximates)
-        } else if !sweeps_in_any_order(program, declared, body) {
-            Some(Why::Positions)
         } else {
-            None
+            match order_of_items(program, declared, body) {
+                Order::Unseen => None,
+                Order::Named => {
+                    names_any = true;
+                    None
+                }
+                Order::Seen => Some(Why::Positions),
+            }
         };
+        names_any |= accesses.names_any;
         if let Some(why) = whole {
             reasons.push(Reason {
                 wave,
@@ -245,20 +261,29 @@ pub fn agreement(program: &Program, bodies: &[&Body], conditions: &[&Body]) -> A
     }
     if !reasons.is_empty() {
         Agreement::Open(reasons)
-    } else if !least.is_empty() {
+    } else if names_any || !least.is_empty() {
         Agreement::Result(least)
     } else {
         Agreement::Bits
     }
 }
 
-/// A wave over a list or over items that are not nodes sees no positions, and its traps name the item: all of it, so it
-/// is one word.
-fn sweeps_in_any_order(program: &Program, wave: Option<&Wave>, body: &Body) -> bool {
+/// What a wave over a list, or over items that are not nodes, shows of their order.
+enum Order {
+    Unseen,
+    /// Only by which item a trap names.
+    Named,
+    /// By their positions.
+    Seen,
+}
+
+/// A trap names the first word of an item. Items of several words may have it in common, and what they do may differ.
+fn order_of_items(program: &Program, wave: Option<&Wave>, body: &Body) -> Order {
     match wave.map_or(&[][..], |w| w.domain.fields(program)) {
-        [] => true,
-        [field] => field.rows() == 1 && body.item.index.is_none(),
-        [_, _, ..] => false,
+        [] => Order::Unseen,
+        _ if body.item.index.is_some() => Order::Seen,
+        [field] if field.rows() == 1 => Order::Unseen,
+        [_, ..] => Order::Named,
     }
 }
 
@@ -294,9 +319,10 @@ fn is_plain_row(program: &Program, list: &[Access]) -> bool {
 /// Which rule a body breaks with a resource, and where.
 type Breach = (Why, Option<SiteId>);
 
-/// What is read back is in the order of the appends.
+/// What is read back is in the order of the appends; of a relation, it is a set.
 fn order_of_queue(program: &Program, id: QueueId, list: &[Access]) -> Option<Breach> {
-    if !id.is_ordered() {
+    let is_set = matches!(id, QueueId::List(l) if program.table_of(l).is_some());
+    if !id.is_ordered() || is_set {
         return None;
     }
     let is_output = program.queue(id).is_none_or(|q| q.output);
@@ -337,6 +363,16 @@ fn order_of_buffer(
         Mode::Write => {}
     }
     let touched = || list.iter().filter(|a| a.kind != Kind::Len);
+    if program.buffers.get(id.index()).is_some_and(Buffer::is_table) {
+        let claimed = accesses.claims.iter().any(|claim| claim.buffer == id);
+        if claimed && touched().count() == 1 {
+            return None;
+        }
+        return Some(match touched().find(|a| a.kind == Kind::Load) {
+            Some(asked) => (Why::ReadsChanged, asked.site),
+            None => (Why::Inserts, touched().next().and_then(|a| a.site)),
+        });
+    }
     if touched().all(|a| matches!(a.kind, Kind::Load | Kind::Store)) {
         if is_plain_row(program, list) {
             return None;
@@ -479,6 +515,8 @@ pub(super) struct Accesses<'b> {
     own: Option<LocalId>,
     /// The body uses an operation that backends may round differently.
     approximates: bool,
+    /// What is behind an insert may trap, in any of the items that insert the tuple.
+    names_any: bool,
 }
 
 impl<'b> Accesses<'b> {
@@ -494,6 +532,7 @@ impl<'b> Accesses<'b> {
             values: vec![None; n],
             own: body.item.index,
             approximates: false,
+            names_any: false,
         };
         let item = [body.item.index, body.item.src, body.item.dst];
         for local in item.into_iter().chain(body.item.fields) {
@@ -564,6 +603,8 @@ impl<'b> Accesses<'b> {
             | Expr::Atomic { .. }
             | Expr::CompareExchange { .. }
             | Expr::Append { .. }
+            | Expr::Insert { .. }
+            | Expr::Contains { .. }
             | Expr::Csr { .. } => false,
             e @ (Expr::Unary(..)
             | Expr::Binary { .. }
@@ -705,7 +746,9 @@ impl<'b> Accesses<'b> {
             Effect::Push(frontier, _, site) => self.push(frontier, site),
             Effect::Reduce(reduction) => self.reduce(reduction),
             Effect::No | Effect::Local(_) | Effect::Array(_) | Effect::Jump => {}
-            Effect::Ask(_) | Effect::Append(..) => unreachable!("only expressions do that"),
+            Effect::Ask(_) | Effect::Append(..) | Effect::Insert(..) | Effect::Contains(..) => {
+                unreachable!("only expressions do that")
+            }
         }
         stmt.blocks().for_each(|b| self.block(b));
     }
@@ -742,6 +785,28 @@ impl<'b> Accesses<'b> {
             }
             _ => return None,
         };
+        let inserts = held.map_or(condition, |(_, e)| e);
+        if let Expr::Insert {
+            table,
+            fields,
+            site,
+            ..
+        } = inserts
+        {
+            let asked = held.is_none_or(|(local, _)| *condition == Expr::Local(local));
+            if !asked || !self.is_of_tuple(guarded, guarded, fields) {
+                self.near.entry(*table).or_insert((Why::Inserts, *site));
+                return None;
+            }
+            self.claims.push(Claim {
+                buffer: *table,
+                per_node: false,
+                others: Vec::new(),
+                reads: Vec::new(),
+            });
+            self.names_any |= !guarded.is_empty();
+            return None;
+        }
         let (buffer, at) = self.outcome(condition, held, guarded)?;
         let guard = match at {
             Ok(guard) => guard,
@@ -949,7 +1014,9 @@ impl<'b> Accesses<'b> {
             | Expr::Csr { .. }
             | Expr::Atomic { .. }
             | Expr::CompareExchange { .. }
-            | Expr::Append { .. } => false,
+            | Expr::Append { .. }
+            | Expr::Insert { .. }
+            | Expr::Contains { .. } => false,
         }
     }
 
@@ -982,11 +1049,68 @@ impl<'b> Accesses<'b> {
         {
             guard.shows = match stmt.effect() {
                 Effect::Element(element) => Some(element.site),
-                Effect::Push(_, _, site) | Effect::Append(_, site) => Some(site),
+                Effect::Push(_, _, site) | Effect::Append(_, site) | Effect::Insert(_, site) => {
+                    Some(site)
+                }
                 _ => None,
             };
         }
         shows.is_none()
+    }
+
+    /// Whether statements do the same whichever item was the first to insert this tuple.
+    fn is_of_tuple(&self, stmts: &'b [Stmt], all: &'b [Stmt], tuple: &'b [Expr]) -> bool {
+        let known = |e: &'b Expr| self.is_of_fields(e, tuple);
+        stmts.iter().all(|stmt| match stmt {
+            Stmt::Push { value, .. } | Stmt::Reduce { value, .. } => known(value),
+            Stmt::PushItem { fields, .. } => fields.iter().all(known),
+            Stmt::AtomicStore { index, value, .. } => known(index) && known(value),
+            Stmt::Eval(
+                Expr::Atomic {
+                    index: a, value: b, ..
+                },
+            ) => known(a) && known(b),
+            Stmt::Eval(Expr::Append { fields, .. } | Expr::Insert { fields, .. }) => {
+                fields.iter().all(known)
+            }
+            Stmt::CheckIndex { index, len, .. } => known(index) && known(len),
+            Stmt::If {
+                cond,
+                then,
+                otherwise,
+            } => {
+                known(cond)
+                    && self.is_of_tuple(then, all, tuple)
+                    && self.is_of_tuple(otherwise, all, tuple)
+            }
+            // A name for something in here.
+            Stmt::Assign(local, e) => {
+                let at = local.0 as usize;
+                self.defs.get(at) == Some(&1)
+                    && self.reads.get(at) == Some(&reads_of(all, *local))
+                    && known(e)
+            }
+            // Of no other is it known.
+            _ => false,
+        })
+    }
+
+    /// Whether an expression is a function of a tuple and of uniforms.
+    fn is_of_fields(&self, e: &'b Expr, tuple: &'b [Expr]) -> bool {
+        if self.is_uniform(e) || tuple.iter().any(|field| self.same(e, field)) {
+            return true;
+        }
+        match self.named(e) {
+            Expr::Csr { of, .. } => self.is_of_fields(of, tuple),
+            named @ (Expr::Unary(..)
+            | Expr::Binary { .. }
+            | Expr::Compare { .. }
+            | Expr::MulAdd { .. }
+            | Expr::Select { .. }
+            | Expr::Cast { .. }
+            | Expr::Bitcast { .. }) => named.operands().all(|x| self.is_of_fields(x, tuple)),
+            _ => false,
+        }
     }
 
     /// The same of one of them.
@@ -1062,6 +1186,9 @@ impl<'b> Accesses<'b> {
             Expr::Uniform(Uniform::Len(id), _) => {
                 self.add(Resource::Queue(*id), Kind::Load, None, Own::No);
             }
+            Expr::Uniform(Uniform::Began(id), _) => {
+                self.add((*id).into(), Kind::Load, None, Own::No);
+            }
             Expr::Load {
                 buffer,
                 index,
@@ -1113,6 +1240,26 @@ impl<'b> Accesses<'b> {
                 };
                 self.add((*list).into(), kind, Some(*site), Own::No);
             }
+            Expr::Insert {
+                list, table, site, ..
+            } => {
+                let update = |op| Kind::Update { op, rounds: false };
+                // Slots are not seen.
+                self.add(
+                    (*list).into(),
+                    update(UpdateOp::Append),
+                    Some(*site),
+                    Own::No,
+                );
+                let kind = match is_read {
+                    true => Kind::Observed,
+                    false => update(UpdateOp::Insert),
+                };
+                self.add(Resource::Buffer(*table), kind, Some(*site), Own::No);
+            }
+            Expr::Contains { table, site, .. } => {
+                self.add(Resource::Buffer(*table), Kind::Load, Some(*site), Own::No);
+            }
             Expr::Len(buffer) => self.add(Resource::Buffer(*buffer), Kind::Len, None, Own::No),
             Expr::Csr { topology, site, .. } => {
                 let topology = Resource::Topology(*topology);
@@ -1144,7 +1291,7 @@ impl<'b> Accesses<'b> {
 fn only_atomic(e: &Expr) -> Result<Option<&Expr>, ()> {
     let mut found = match e.effect() {
         Effect::Element(element) if element.how.changes() => Ok(Some(e)),
-        Effect::Append(..) => Err(()),
+        Effect::Append(..) | Effect::Insert(..) => Err(()),
         _ => Ok(None),
     };
     for operand in e.operands() {

@@ -111,102 +111,35 @@ impl Moved {
 
     fn stmt(self, stmt: &mut Stmt) {
         match stmt {
-            Stmt::Assign(local, x) => {
-                local.0 += self.locals;
-                self.expr(x);
-            }
-            Stmt::ArrayFill { array, value } => {
-                array.0 += self.arrays;
-                self.expr(value);
-            }
-            Stmt::ArrayAssign { array, values } => {
-                array.0 += self.arrays;
-                values.iter_mut().for_each(|x| self.expr(x));
-            }
-            Stmt::ArrayStore {
-                array,
-                index,
-                value,
-                ..
-            } => {
-                array.0 += self.arrays;
-                self.expr(index);
-                self.expr(value);
-            }
-            Stmt::Store { index, value, .. }
-            | Stmt::AtomicStore { index, value, .. }
-            | Stmt::CheckIndex {
-                index, len: value, ..
-            } => {
-                self.expr(index);
-                self.expr(value);
-            }
-            Stmt::Eval(x)
-            | Stmt::Push { value: x, .. }
-            | Stmt::Reduce { value: x, .. }
-            | Stmt::Assert { cond: x, .. } => self.expr(x),
-            Stmt::PushItem { fields, .. } => fields.iter_mut().for_each(|x| self.expr(x)),
-            Stmt::If {
-                cond,
-                then,
-                otherwise,
-            } => {
-                self.expr(cond);
-                self.block(then);
-                self.block(otherwise);
-            }
-            Stmt::Loop { body, .. } => self.block(body),
-            Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Return => {}
+            Stmt::Assign(local, _) => local.0 += self.locals,
+            Stmt::ArrayFill { array, .. }
+            | Stmt::ArrayAssign { array, .. }
+            | Stmt::ArrayStore { array, .. } => array.0 += self.arrays,
+            Stmt::Store { .. }
+            | Stmt::AtomicStore { .. }
+            | Stmt::CheckIndex { .. }
+            | Stmt::Eval(_)
+            | Stmt::Push { .. }
+            | Stmt::PushItem { .. }
+            | Stmt::Reduce { .. }
+            | Stmt::Assert { .. }
+            | Stmt::If { .. }
+            | Stmt::Loop { .. }
+            | Stmt::Break { .. }
+            | Stmt::Continue { .. }
+            | Stmt::Return => {}
         }
+        stmt.each_operand_mut(&mut |e| self.expr(e));
+        stmt.each_block_mut(&mut |b| self.block(b));
     }
 
     fn expr(self, e: &mut Expr) {
         match e {
-            Expr::Literal(..) | Expr::Uniform(..) | Expr::Len(_) => {}
             Expr::Local(local) => local.0 += self.locals,
-            Expr::ArrayLoad { array, index, .. } => {
-                array.0 += self.arrays;
-                self.expr(index);
-            }
-            Expr::Unary(_, _, x)
-            | Expr::Cast { value: x, .. }
-            | Expr::Bitcast { value: x, .. }
-            | Expr::Load { index: x, .. }
-            | Expr::AtomicLoad { index: x, .. }
-            | Expr::Csr { of: x, .. } => self.expr(x),
-            Expr::Binary {
-                left: x, right: y, ..
-            }
-            | Expr::Compare {
-                left: x, right: y, ..
-            }
-            | Expr::Atomic {
-                index: x, value: y, ..
-            } => {
-                self.expr(x);
-                self.expr(y);
-            }
-            Expr::MulAdd {
-                a: x, b: y, c: z, ..
-            }
-            | Expr::Select {
-                cond: x,
-                then: y,
-                otherwise: z,
-                ..
-            }
-            | Expr::CompareExchange {
-                index: x,
-                expected: y,
-                new: z,
-                ..
-            } => {
-                self.expr(x);
-                self.expr(y);
-                self.expr(z);
-            }
-            Expr::Append { fields, .. } => fields.iter_mut().for_each(|x| self.expr(x)),
+            Expr::ArrayLoad { array, .. } => array.0 += self.arrays,
+            _ => {}
         }
+        e.each_operand_mut(&mut |x| self.expr(x));
     }
 }
 
@@ -531,6 +464,20 @@ pub enum Expr {
         fields: Vec<Expr>,
         site: SiteId,
     },
+    /// `relation.insert(tuple)`: whether it is new. One value a field, as for `PushItem`; [`super::relation`] has what
+    /// it becomes.
+    Insert {
+        list: ListId,
+        table: BufferId,
+        fields: Vec<Expr>,
+        site: SiteId,
+    },
+    /// `relation.contains(tuple)`.
+    Contains {
+        table: BufferId,
+        fields: Vec<Expr>,
+        site: SiteId,
+    },
     /// `buffer.len()`, u32.
     Len(BufferId),
     /// A CSR query, u32.
@@ -549,7 +496,9 @@ impl Expr {
             Expr::Literal(..) | Expr::Uniform(..) | Expr::Local(_) | Expr::Len(_) => {
                 ([None; 3], &[])
             }
-            Expr::Append { fields, .. } => ([None; 3], fields),
+            Expr::Append { fields, .. }
+            | Expr::Insert { fields, .. }
+            | Expr::Contains { fields, .. } => ([None; 3], fields),
             Expr::Unary(_, _, x)
             | Expr::Cast { value: x, .. }
             | Expr::Bitcast { value: x, .. }
@@ -583,6 +532,54 @@ impl Expr {
             } => ([Some(x), Some(y), Some(z)], &[]),
         };
         few.into_iter().flatten().chain(fields)
+    }
+
+    /// [`Expr::operands`] to change.
+    pub(super) fn each_operand_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Expr::Literal(..) | Expr::Uniform(..) | Expr::Local(_) | Expr::Len(_) => {}
+            Expr::Append { fields, .. }
+            | Expr::Insert { fields, .. }
+            | Expr::Contains { fields, .. } => fields.iter_mut().for_each(f),
+            Expr::Unary(_, _, x)
+            | Expr::Cast { value: x, .. }
+            | Expr::Bitcast { value: x, .. }
+            | Expr::ArrayLoad { index: x, .. }
+            | Expr::Load { index: x, .. }
+            | Expr::AtomicLoad { index: x, .. }
+            | Expr::Csr { of: x, .. } => f(x),
+            Expr::Binary {
+                left: x, right: y, ..
+            }
+            | Expr::Compare {
+                left: x, right: y, ..
+            }
+            | Expr::Atomic {
+                index: x, value: y, ..
+            } => {
+                f(x);
+                f(y);
+            }
+            Expr::MulAdd {
+                a: x, b: y, c: z, ..
+            }
+            | Expr::Select {
+                cond: x,
+                then: y,
+                otherwise: z,
+                ..
+            }
+            | Expr::CompareExchange {
+                index: x,
+                expected: y,
+                new: z,
+                ..
+            } => {
+                f(x);
+                f(y);
+                f(z);
+            }
+        }
     }
 
     /// What it does itself; what its operands do comes before.
@@ -631,6 +628,8 @@ impl Expr {
                 ..
             } => element(buffer, index, site, isa::Effect::Exchange),
             Expr::Append { list, site, .. } => Effect::Append(*list, *site),
+            Expr::Insert { list, site, .. } => Effect::Insert(*list, *site),
+            Expr::Contains { table, site, .. } => Effect::Contains(*table, *site),
             Expr::Len(buffer) => Effect::Ask(Resource::Buffer(*buffer)),
             Expr::Csr { topology, .. } => Effect::Ask(Resource::Topology(*topology)),
             Expr::Literal(..)
@@ -658,7 +657,10 @@ impl Expr {
             | Expr::Append { .. }
             | Expr::Len(_)
             | Expr::Csr { .. } => Scalar::U32,
-            Expr::Compare { .. } | Expr::CompareExchange { .. } => Scalar::Bool,
+            Expr::Compare { .. }
+            | Expr::CompareExchange { .. }
+            | Expr::Insert { .. }
+            | Expr::Contains { .. } => Scalar::Bool,
             Expr::Literal(s, _)
             | Expr::Uniform(_, s)
             | Expr::Unary(_, s, _)
@@ -692,6 +694,10 @@ pub enum Effect<'e> {
     Push(FrontierId, Option<&'e Expr>, SiteId),
     /// Adds an item to a list.
     Append(ListId, SiteId),
+    /// Adds a tuple to a relation that does not have it.
+    Insert(ListId, SiteId),
+    /// Looks for a tuple in the table of a relation.
+    Contains(BufferId, SiteId),
     /// Takes a value into a reduction.
     Reduce(ReductionId),
     /// The item goes on elsewhere than behind the statement.
@@ -763,6 +769,46 @@ impl Stmt {
     /// The blocks inside the statement.
     pub fn blocks(&self) -> impl Iterator<Item = &[Stmt]> {
         self.children().blocks.into_iter()
+    }
+
+    /// [`Stmt::operands`] to change.
+    pub(super) fn each_operand_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Stmt::Assign(_, x)
+            | Stmt::Eval(x)
+            | Stmt::ArrayFill { value: x, .. }
+            | Stmt::Push { value: x, .. }
+            | Stmt::Reduce { value: x, .. }
+            | Stmt::Assert { cond: x, .. }
+            | Stmt::If { cond: x, .. } => f(x),
+            Stmt::ArrayStore { index, value, .. }
+            | Stmt::Store { index, value, .. }
+            | Stmt::AtomicStore { index, value, .. }
+            | Stmt::CheckIndex {
+                index, len: value, ..
+            } => {
+                f(index);
+                f(value);
+            }
+            Stmt::ArrayAssign { values, .. } | Stmt::PushItem { fields: values, .. } => {
+                values.iter_mut().for_each(f);
+            }
+            Stmt::Loop { .. } | Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Return => {}
+        }
+    }
+
+    /// [`Stmt::blocks`] to change.
+    pub(super) fn each_block_mut(&mut self, f: &mut dyn FnMut(&mut Block)) {
+        match self {
+            Stmt::If {
+                then, otherwise, ..
+            } => {
+                f(then);
+                f(otherwise);
+            }
+            Stmt::Loop { body, .. } => f(body),
+            _ => {}
+        }
     }
 
     /// What it does itself, after what its operands do.

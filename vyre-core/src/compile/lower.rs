@@ -47,6 +47,7 @@ mod value;
 mod words;
 
 use crate::compile::ir::Body;
+use crate::compile::relation;
 use crate::vir0::isa::{
     Effect, FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, MAX_CODE_WORDS, MAX_DIRECT_UNIFORMS,
     MAX_FRAMES, MAX_ROWS, Op, Slot, UNIFORM_BASE, Word,
@@ -263,6 +264,8 @@ impl Code {
 
 /// Lowers one body. Literals that need a uniform slot are appended to `literals`.
 pub fn lower(body: &Body, literals: &mut Literals) -> Result<Kernel, LowerError> {
+    let expanded = relation::expand(body);
+    let body = expanded.as_ref().unwrap_or(body);
     let mut code = build::build(body)?;
     clean(&mut code);
     let uniforms = assign_slots(&mut code, literals)?;

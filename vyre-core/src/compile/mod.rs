@@ -5,4 +5,5 @@ pub mod effects;
 pub mod ir;
 pub mod lower;
 mod monotone;
+mod relation;
 pub mod room;

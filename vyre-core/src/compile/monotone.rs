@@ -427,7 +427,10 @@ impl Shared<'_> {
             let refused = match stmt.effect() {
                 Effect::Element(e) => Some((Resource::Buffer(e.buffer), e.site, Why::NotMonotone)),
                 Effect::Push(frontier, None, site) => Some((frontier.into(), site, Why::Notice)),
-                Effect::Append(list, site) => Some((list.into(), site, Why::NotMonotone)),
+                Effect::Append(list, site) | Effect::Insert(list, site) => {
+                    Some((list.into(), site, Why::NotMonotone))
+                }
+                Effect::Contains(table, site) => Some((Resource::Buffer(table), site, Why::NotMonotone)),
                 Effect::Reduce(reduction) => {
                     self.reduced.insert(reduction);
                     None
@@ -480,7 +483,10 @@ impl Shared<'_> {
             Expr::CompareExchange { buffer, site, .. } => {
                 (Resource::Buffer(*buffer), *site, Why::NotMonotone)
             }
-            Expr::Append { list, site, .. } => ((*list).into(), *site, Why::NotMonotone),
+            Expr::Append { list, site, .. } | Expr::Insert { list, site, .. } => {
+                ((*list).into(), *site, Why::NotMonotone)
+            }
+            Expr::Contains { table, site, .. } => (Resource::Buffer(*table), *site, Why::NotMonotone),
             _ => return Ok(()),
         };
         Err(Reason {

@@ -15,7 +15,7 @@ use crate::run::schedule::{Fault, Pending};
 use crate::run::stop::Stop;
 use crate::vir0::meaning::Memory;
 use crate::vir0::module::{
-    BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, MAX_FIELDS, Program, QueueId,
+    BufferId, Domain, FixpointId, FrontierId, KernelId, MAX_FIELDS, Program, QueueId,
     ReductionId, TopologyId, Uniform, WaveId,
 };
 use crate::vir0::scalar::Scalar;
@@ -145,7 +145,9 @@ struct Vir0<'u> {
 
 impl Vir0<'_> {
     /// Values of a kernel's uniform slots.
-    fn bind(&mut self, state: &mut HostState, kernel: &Kernel, round: u32) {
+    fn bind(&mut self, state: &mut HostState, id: KernelId, round: u32) {
+        let program = Arc::clone(&state.program);
+        let kernel = &program.kernels[id.index()];
         self.uniforms.clear();
         for &uniform in &kernel.uniforms {
             self.uniforms.push(match uniform {
@@ -155,6 +157,10 @@ impl Vir0<'_> {
                 Uniform::Round => round.into(),
                 Uniform::OuterRound(f) => state.rounds[f.index()].into(),
                 Uniform::Len(q) => state.queue_len(q),
+                Uniform::Began(l) => {
+                    let fixpoint = program.fixpoint_of(id);
+                    fixpoint.map_or(0, |f| state.began(f, l).get() as u64)
+                }
                 Uniform::Nodes => state.sizes.nodes,
             });
         }
@@ -165,8 +171,9 @@ impl Bodies for Vir0<'_> {
     fn sweep(&mut self, state: &mut HostState, _: &Args<'_>, (wave, round): (WaveId, u32)) {
         let program = Arc::clone(&state.program);
         let domain = program.waves[wave.index()].domain;
-        let kernel = &program.kernels[program.waves[wave.index()].kernel.index()];
-        self.bind(state, kernel, round);
+        let id = program.waves[wave.index()].kernel;
+        let kernel = &program.kernels[id.index()];
+        self.bind(state, id, round);
         let mut lanes = Lanes {
             interpreter: Interpreter::new(kernel, self.uniforms),
             program: &program,
@@ -246,7 +253,7 @@ impl Bodies for Vir0<'_> {
         let program = Arc::clone(&state.program);
         let kernel = |wave: WaveId| &program.kernels[program.waves[wave.index()].kernel.index()];
         let uniforms = waves.iter().map(|&wave| {
-            self.bind(state, kernel(wave), round);
+            self.bind(state, program.waves[wave.index()].kernel, round);
             self.uniforms.clone()
         });
         let uniforms: Vec<Vec<u64>> = uniforms.collect();
@@ -299,7 +306,7 @@ impl Bodies for Vir0<'_> {
         let program = Arc::clone(&state.program);
         let id: KernelId = program.fixpoints[fixpoint.index()].until;
         let kernel = &program.kernels[id.index()];
-        self.bind(state, kernel, round);
+        self.bind(state, id, round);
         let mut interpreter = Interpreter::new(kernel, self.uniforms);
         match interpreter.run(Item::default(), state) {
             Ok(value) => Ok(value != 0),

@@ -29,6 +29,7 @@ pub mod located;
 mod params;
 mod parts;
 pub mod record;
+mod relation;
 mod rows;
 pub(crate) mod views;
 
@@ -36,6 +37,7 @@ pub use csr::Csr;
 pub use grid::Cell;
 pub use parts::{BoundsError, Parts};
 pub use record::Record;
+pub use relation::{Insert, Lookup, Relation, Tuples};
 pub use rows::{Rows, RowsError};
 pub use views::{Atomic, AtomicElement, Buf, Row};
 

@@ -11,6 +11,7 @@ use crate::dsl::views::{Arrays, Atomic, AtomicElement, Buf, Scalars, into_arrays
 use crate::vir0::module::BufferId;
 use crate::vir0::scalar::Scalar;
 use crate::vir0::scalar::ScalarType;
+use std::cmp::Ordering;
 use std::slice::IterMut;
 
 /// What stands in lists, frontiers and struct-of-arrays buffers: a scalar, or a plain struct or tuple of records, with
@@ -124,12 +125,18 @@ pub trait Shape: Scalars + Send + Sync + PartialEq + 'static {
     /// The low 32 bits of the first scalar.
     #[doc(hidden)]
     fn first(self) -> u32;
+    /// Which comes first where values are sorted by their scalars, the first one first; floats as by `total_cmp`.
+    #[doc(hidden)]
+    fn order(&self, other: &Self) -> Ordering;
+    /// Adds the bits of each scalar to a key of `bits` bits, the first scalar lowest. What is beyond 64 bits is lost.
+    #[doc(hidden)]
+    fn pack(self, key: &mut u64, bits: &mut u32);
 }
 
 const TYPED: &str = "there is an array for each scalar, of its type";
 
 macro_rules! scalars {
-    ($($ty:ty = $zero:literal;)*) => {$(
+    ($($ty:ty = $zero:literal, $order:ident;)*) => {$(
         impl Record for $ty {
             type Shape = $ty;
             #[inline]
@@ -173,10 +180,28 @@ macro_rules! scalars {
             }
             #[inline]
             fn first(self) -> u32 { self.to_bits64() as u32 }
+            #[inline]
+            fn order(&self, other: &$ty) -> Ordering { self.$order(other) }
+            #[inline]
+            fn pack(self, key: &mut u64, bits: &mut u32) {
+                // A type of fewer bits may be sign-extended.
+                let unused = 64 - 8 * size_of::<$ty>() as u32;
+                *key |= (self.to_bits64() << unused >> unused).checked_shl(*bits).unwrap_or(0);
+                *bits += 8 * size_of::<$ty>() as u32;
+            }
         }
     )*};
 }
-scalars! { bool = false; u8 = 0; u32 = 0; i32 = 0; f32 = 0.0; u64 = 0; i64 = 0; f64 = 0.0; }
+scalars! {
+    bool = false, cmp;
+    u8 = 0, cmp;
+    u32 = 0, cmp;
+    i32 = 0, cmp;
+    f32 = 0.0, total_cmp;
+    u64 = 0, cmp;
+    i64 = 0, cmp;
+    f64 = 0.0, total_cmp;
+}
 
 /// The element of a buffer of arrays. It lies in one array, side by side: an index into it is computed.
 impl<T: AtomicElement + Shape, const N: usize> Record for [T; N] {
@@ -262,6 +287,14 @@ impl<T: AtomicElement + Shape, const N: usize> Shape for [T; N] {
     fn first(self) -> u32 {
         self.as_slice().first().map_or(0, |x| x.to_bits64() as u32)
     }
+    fn order(&self, other: &[T; N]) -> Ordering {
+        let each = self.iter().zip(other).map(|(a, b)| a.order(b));
+        each.fold(Ordering::Equal, Ordering::then)
+    }
+    #[inline]
+    fn pack(self, key: &mut u64, bits: &mut u32) {
+        self.into_iter().for_each(|value| value.pack(key, bits));
+    }
 }
 
 macro_rules! tuples {
@@ -305,6 +338,12 @@ macro_rules! tuples {
             }
             #[inline]
             fn first(self) -> u32 { self.0.first() }
+            #[inline]
+            fn order(&self, other: &Self) -> Ordering {
+                Ordering::Equal$(.then_with(|| self.$i.order(&other.$i)))+
+            }
+            #[inline]
+            fn pack(self, key: &mut u64, bits: &mut u32) { $(self.$i.pack(key, bits);)+ }
         }
     )*};
 }

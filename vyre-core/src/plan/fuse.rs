@@ -186,6 +186,7 @@ impl Shift {
             Uniform::Constant(c) => Uniform::Constant(self.constant(c)),
             Uniform::Reduction(r) => Uniform::Reduction(ReductionId(r.0 + self.reductions)),
             Uniform::Len(q) => Uniform::Len(self.queue(q)),
+            Uniform::Began(l) => Uniform::Began(self.list(l)),
             Uniform::OuterRound(f) => Uniform::OuterRound(self.fixpoint(f)),
             Uniform::Round | Uniform::Nodes => u,
         }

@@ -151,6 +151,7 @@ fn sign(mode: Mode) -> (&'static str, &'static str, &'static str) {
                 UpdateOp::Push => "psh",
                 UpdateOp::Append => "app",
                 UpdateOp::Reduce => "red",
+                UpdateOp::Insert => "ins",
             };
             (sign, "#ddf4ff", "#0550ae")
         }

@@ -76,6 +76,9 @@ const ACCESS_COLUMNS: usize = 56;
 fn show(p: &Program, f: &mut String) -> fmt::Result {
     let means = match p.agreement {
         Agreement::Bits => "every run gives them, on every backend",
+        Agreement::Result(ref fixpoints) if fixpoints.is_empty() => {
+            "every run that ends gives it, on every backend; of several traps it is any one"
+        }
         Agreement::Result(_) => {
             "every run that ends gives it, in rounds that may differ, on every backend"
         }
@@ -646,6 +649,7 @@ fn access(name: &str, a: &Access) -> Option<String> {
             UpdateOp::Push => "pushes",
             UpdateOp::Append => "appends to",
             UpdateOp::Reduce => "reduces",
+            UpdateOp::Insert => "inserts into",
         },
     };
     Some(format!("{verb} {name}"))

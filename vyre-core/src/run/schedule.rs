@@ -807,7 +807,8 @@ pub fn round_limit(
     let value = |uniform| match uniform {
         Uniform::Scalar(s) => Some(sizes.scalars[s.index()]),
         Uniform::Reduction(_) | Uniform::Len(_) => value(uniform),
-        Uniform::Constant(_) | Uniform::Round | Uniform::OuterRound(_) | Uniform::Nodes => None,
+        Uniform::Constant(_) | Uniform::Round | Uniform::OuterRound(_) => None,
+        Uniform::Began(_) | Uniform::Nodes => None,
     };
     RunError::Trap(Box::new(Trap {
         kind: TrapKind::RoundLimit,

@@ -20,7 +20,7 @@ use crate::vir0::manifest::{Claim, Manifest, Measured, Proof, Stale};
 use crate::vir0::module::{
     Access, Agreement, Bound, Buffer, BufferId, Constant, ConstantId, Domain, Extent, Fixpoint,
     FixpointId, FrontierId, ItemRows, Kernel, KernelId, Least, LengthId, ListId, Mode, NodeRef,
-    Parts, PartsId, Program, Proviso, Queue, QueueId, Reason, ReduceOp, Reduction, ReductionId,
+    Parts, PartsId, Portion, Program, Proviso, Queue, QueueId, Reason, ReduceOp, Reduction, ReductionId,
     Resource, Role, ScalarId, ScalarParam, SiteId, Step, Topology, TopologyId, Uniform, UpdateOp,
     Wave, WaveId, Why, Width,
 };
@@ -825,6 +825,7 @@ enums! {
     Stale "reason for stale evidence" { 0 => Unbound, 1 => Program, 2 => Constants }
     UpdateOp "update" {
         0 => Add, 1 => Min, 2 => Max, 3 => And, 4 => Or, 5 => Xor, 6 => Push, 7 => Append, 8 => Reduce,
+        9 => Insert,
     }
     Extent "extent" {
         0 => Fixed(len), 1 => Constant(id), 2 => Scalar(id), 3 => Nodes, 4 => Edges(id), 5 => NodesPlusEdges,
@@ -836,12 +837,13 @@ enums! {
     Width "width" { 0 => Fixed(bits), 1 => Constant(id), 2 => Scalar(id) }
     Uniform "uniform" {
         0 => Scalar(id), 1 => Constant(id), 2 => Reduction(id), 3 => Round, 4 => FrontierLen(id) is Len(QueueId::Frontier),
-        5 => Nodes, 6 => ListLen(id) is Len(QueueId::List), 7 => OuterRound(id),
+        5 => Nodes, 6 => ListLen(id) is Len(QueueId::List), 7 => OuterRound(id), 8 => Began(id),
     }
     Domain "domain" {
         0 => Once, 1 => Range(extent), 2 => Nodes, 3 => Items(frontier), 4 => Edges(topology),
-        5 => EdgesFrom(topology, frontier), 6 => ListItems(list, new),
+        5 => EdgesFrom(topology, frontier), 6 => ListItems(list, portion),
     }
+    Portion "portion of a list" { 0 => All, 1 => New, 2 => Last }
     Resource "resource" {
         0 => Topology(id), 1 => Buffer(id), 2 => Frontier(id) is Queue(QueueId::Frontier),
         3 => Reduction(id), 4 => List(id) is Queue(QueueId::List),
@@ -853,7 +855,7 @@ enums! {
     Why "reason" {
         0 => Approximates, 1 => Positions, 2 => FloatSum, 3 => ListOrder, 4 => Slot, 5 => OldValue, 6 => ReadsChanged,
         7 => Stores, 8 => Claim, 9 => Mixed, 10 => Until, 11 => Nested, 12 => NotMonotone, 13 => Unnoticed, 14 => Notice,
-        15 => Amount, 16 => SecondSite, 17 => Shown, 18 => Anew,
+        15 => Amount, 16 => SecondSite, 17 => Shown, 18 => Anew, 19 => Inserts,
     }
     Step "step" { 0 => Wave(id), 1 => Barrier, 2 => Loop(id), 3 => Until(id), 4 => End, 5 => Each(id, bounds) }
 }

@@ -306,6 +306,7 @@ fn uniform(program: &Program, kernel: &Kernel, slot: usize) -> String {
             None => format!("round(#{})", f.0),
         },
         Some(&Uniform::Len(id)) => format!("len({})", queue(program, id)),
+        Some(&Uniform::Began(id)) => format!("began({})", queue(program, id.into())),
         Some(Uniform::Nodes) => "nodes".into(),
     }
 }

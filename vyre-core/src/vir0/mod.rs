@@ -33,6 +33,7 @@ pub mod results;
 pub mod scalar;
 pub mod sizes;
 pub mod subject;
+pub mod table;
 pub mod trap;
 pub mod untrusted;
 pub mod verify;

@@ -151,10 +151,17 @@ impl Buffer {
     pub const OFFSETS: &str = ":offsets";
     /// The same of a buffer with the values of rows.
     pub const VALUES: &str = ":values";
+    /// The same of the table of a relation, behind the name of its list.
+    pub const TABLE: &str = ":table";
 
     /// Whether it says where rows of differing lengths begin, and the last one ends.
     pub fn is_offsets(&self) -> bool {
         self.name.ends_with(Buffer::OFFSETS)
+    }
+
+    /// Whether it is the table of a relation.
+    pub fn is_table(&self) -> bool {
+        self.name.ends_with(Buffer::TABLE)
     }
 
     /// The field of structs that this holds one scalar of: `ps` of `ps.pos.0`. `None`: its elements are a field's own.
@@ -164,9 +171,9 @@ impl Buffer {
 
     /// The field that it is of.
     pub fn field(&self) -> &str {
-        let of_rows = [Buffer::OFFSETS, Buffer::VALUES];
-        let mut of_rows = of_rows.iter().filter_map(|end| self.name.strip_suffix(end));
-        let name = of_rows.next().unwrap_or(&self.name);
+        let ends = [Buffer::OFFSETS, Buffer::VALUES, Buffer::TABLE];
+        let mut fields = ends.iter().filter_map(|end| self.name.strip_suffix(end));
+        let name = fields.next().unwrap_or(&self.name);
         name.split_once('.').map_or(name, |(field, _)| field)
     }
 }
@@ -397,6 +404,8 @@ pub enum Uniform {
     OuterRound(FixpointId),
     /// Items of a queue, u32: of a frontier those that wait (pushed since the last flip).
     Len(QueueId),
+    /// Items of a list when the round of the innermost fixpoint began, u32. Only in a fixpoint.
+    Began(ListId),
     /// Number of nodes, u32.
     Nodes,
 }
@@ -407,6 +416,7 @@ impl Uniform {
         match self {
             Uniform::Reduction(r) => Some(Resource::Reduction(r)),
             Uniform::Len(q) => Some(Resource::Queue(q)),
+            Uniform::Began(l) => Some(l.into()),
             Uniform::Scalar(_)
             | Uniform::Constant(_)
             | Uniform::Round
@@ -459,13 +469,43 @@ pub enum Domain {
     Nodes,
     /// The items of a frontier.
     Items(FrontierId),
-    /// The items that a list holds when the sweep begins; if the flag is set, only those that this wave has not swept
-    /// in this run.
-    ListItems(ListId, bool),
+    /// Items of a list, as far as it holds them when the sweep begins.
+    ListItems(ListId, Portion),
     /// Every edge of a topology.
     Edges(TopologyId),
     /// Every edge out of the items of a frontier.
     EdgesFrom(TopologyId, FrontierId),
+}
+
+/// Which items of a list a wave sweeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Portion {
+    /// All that it holds when the sweep begins.
+    All,
+    /// Of these, those that this wave has not swept in this run.
+    New,
+    /// Of those that it held when the round of the innermost fixpoint began, those that this wave has not swept in this
+    /// run. Only in a fixpoint.
+    Last,
+}
+
+impl Portion {
+    /// As it stands behind the list in `items(..)`; `None`: nothing does.
+    pub const fn word(self) -> Option<&'static str> {
+        match self {
+            Portion::All => None,
+            Portion::New => Some("new"),
+            Portion::Last => Some("last"),
+        }
+    }
+
+    /// Whether what this wave has swept before is left out.
+    pub const fn goes_on(self) -> bool {
+        match self {
+            Portion::All => false,
+            Portion::New | Portion::Last => true,
+        }
+    }
 }
 
 /// What the rest of the house knows about domains. A new one answers here, and then only what sweeps it needs more.
@@ -507,10 +547,10 @@ impl Domain {
         }
     }
 
-    /// The list that is swept, and whether only what this wave has not swept.
-    pub fn list(self) -> Option<(ListId, bool)> {
+    /// The list that is swept, and which of its items.
+    pub fn list(self) -> Option<(ListId, Portion)> {
         match self {
-            Domain::ListItems(l, new) => Some((l, new)),
+            Domain::ListItems(l, portion) => Some((l, portion)),
             Domain::Once
             | Domain::Range(_)
             | Domain::Nodes
@@ -584,7 +624,7 @@ impl Domain {
             Domain::Once | Domain::Nodes | Domain::Edges(_) => self,
             Domain::Range(len) => Domain::Range(extent(len)),
             Domain::Items(f) => Domain::Items(frontier(f)),
-            Domain::ListItems(l, new) => Domain::ListItems(list(l), new),
+            Domain::ListItems(l, portion) => Domain::ListItems(list(l), portion),
             Domain::EdgesFrom(t, f) => Domain::EdgesFrom(t, frontier(f)),
         }
     }
@@ -605,8 +645,10 @@ impl Domain {
             Domain::Range(len) => format!("range({})", extent(len)),
             Domain::Nodes => "nodes".to_owned(),
             Domain::Items(f) => format!("items({})", frontier(f)),
-            Domain::ListItems(l, false) => format!("items({})", list(l)),
-            Domain::ListItems(l, true) => format!("items({}, new)", list(l)),
+            Domain::ListItems(l, portion) => match portion.word() {
+                None => format!("items({})", list(l)),
+                Some(word) => format!("items({}, {word})", list(l)),
+            },
             Domain::Edges(t) => format!("edges({})", topology(t)),
             Domain::EdgesFrom(t, f) => format!("edges({}, from = {})", topology(t), frontier(f)),
         }
@@ -750,6 +792,8 @@ pub enum UpdateOp {
     Append = 7,
     /// Reduce.
     Reduce = 8,
+    /// Insert into the table of a relation.
+    Insert = 9,
 }
 
 /// How a wave uses a resource.
@@ -866,6 +910,7 @@ pub enum Agreement {
     Bits,
     /// Same result, since these fixpoints end in their least one, or a trap in every run. Rounds may differ, and with
     /// them whether a run is stopped for want of rounds or of room in a frontier; and which of several traps it is.
+    /// Without fixpoints, only what a trap tells may differ.
     Result(Vec<Least>),
     /// The result may differ from run to run. Why; nothing where the program was not judged.
     Open(Vec<Reason>),
@@ -929,6 +974,7 @@ impl Reason {
             Why::FloatSum => format!("{wave} adds floats to {what}; rounding shows their order"),
             Why::ListOrder => format!("{wave} appends to {what}; its order is read back"),
             Why::Slot => format!("{wave} uses the slots that it gets in {what}"),
+            Why::Inserts => format!("{wave} shows which item inserts a tuple into {what} first"),
             Why::OldValue => format!("{wave} uses the old value of {what}"),
             Why::ReadsChanged => format!("{wave} reads {what}, which other items change meanwhile"),
             Why::Stores => format!("{wave} stores to {what}; the last of several items wins"),
@@ -1020,6 +1066,8 @@ pub enum Why {
     Shown = 17,
     /// In a fixpoint: what begins anew in each of its rounds.
     Anew = 18,
+    /// Several items insert one tuple, and more than the tuple shows which was the first.
+    Inserts = 19,
 }
 
 /// A whole pass.
@@ -1076,6 +1124,44 @@ impl Program {
         match id {
             QueueId::Frontier(f) => self.frontiers.get_mut(f.index()),
             QueueId::List(l) => self.lists.get_mut(l.index()),
+        }
+    }
+
+    /// The table of a list that is a relation: its tuples are in it once each, and find their place in the list by it.
+    /// `None`: the list is none.
+    pub fn table_of(&self, list: ListId) -> Option<BufferId> {
+        let name = &self.lists.get(list.index())?.name;
+        let is_table = |b: &Buffer| b.name.strip_suffix(Buffer::TABLE) == Some(name);
+        let at = self.buffers.iter().position(is_table)?;
+        u16::try_from(at).ok().map(BufferId)
+    }
+
+    /// The lists of which a fixpoint has to know what they held when its round began, and that fixpoint; in order.
+    pub fn marks(&self) -> Vec<(FixpointId, ListId)> {
+        let swept = self.waves.iter().filter_map(|w| match w.domain {
+            Domain::ListItems(list, Portion::Last) => Some((w.fixpoint?, list)),
+            _ => None,
+        });
+        let asked = (0..=u16::MAX).map(FixpointId).zip(&self.fixpoints);
+        let asked = asked.flat_map(|(id, fixpoint)| {
+            let until = self.kernels.get(fixpoint.until.index());
+            let uniforms = until.into_iter().flat_map(|kernel| &kernel.uniforms);
+            uniforms.filter_map(move |uniform| match uniform {
+                Uniform::Began(list) => Some((id, *list)),
+                _ => None,
+            })
+        });
+        let mut marks: Vec<_> = swept.chain(asked).collect();
+        marks.sort_unstable();
+        marks.dedup();
+        marks
+    }
+
+    /// What a user calls a queue.
+    pub fn word_of(&self, id: QueueId) -> &'static str {
+        match id {
+            QueueId::List(l) if self.table_of(l).is_some() => "relation",
+            id => id.word(),
         }
     }
 

@@ -372,7 +372,7 @@ pub fn unfinished(
             n => format!("{what} `{name}` holds {n} items"),
         };
         let words = match uniform {
-            Uniform::Len(q) => holds(q.word(), program.name_of(q.into())),
+            Uniform::Len(q) => holds(program.word_of(q), program.name_of(q.into())),
             Uniform::Reduction(r) => {
                 let reduction = &program.reductions[r.index()];
                 let value = reduction.scalar.show(bits);
@@ -382,9 +382,8 @@ pub fn unfinished(
                 let scalar = &program.scalars[s.index()];
                 format!("`{}` is {}", scalar.name, scalar.scalar.show(bits))
             }
-            Uniform::Constant(_) | Uniform::Round | Uniform::OuterRound(_) | Uniform::Nodes => {
-                continue;
-            }
+            Uniform::Constant(_) | Uniform::Round | Uniform::OuterRound(_) => continue,
+            Uniform::Began(_) | Uniform::Nodes => continue,
         };
         if !told.contains(&words) {
             told.push(words);

@@ -25,7 +25,7 @@ use crate::vir0::length::MAX_TERMS;
 use crate::vir0::local::{self, misuses};
 use crate::vir0::module::{
     Access, Agreement, Buffer, BufferId, ConstantId, Extent, Fixpoint, FixpointId, FrontierId,
-    KernelId, LengthId, MAX_FIELDS, Mode, NodeRef, Program, Proviso, Queue, QueueId, ReduceOp,
+    KernelId, LengthId, MAX_FIELDS, Mode, NodeRef, Portion, Program, Proviso, Queue, QueueId, ReduceOp,
     Reduction, ReductionId, Resource, Role, ScalarId, SiteId, Step, Topology, TopologyId, Uniform,
     Wave, WaveId, Width,
 };
@@ -285,6 +285,9 @@ pub enum Rule {
     /// The innermost fixpoint's has a word of its own.
     #[error("reads the round of fixpoint {0}, which is not around its own")]
     OuterRound(u16),
+    /// Last in which round?
+    #[error("sweeps the last items of a list outside any fixpoint")]
+    LastOutside,
     /// The length of a frontier or list is settled at a round's end only.
     #[error("reads a frontier's or a list's length in a wave")]
     FrontierLenInWave,
@@ -819,7 +822,10 @@ impl<'p> Verifier<'p> {
         let around = owner.is_some_and(|o| o != reset && p.is_within(owner, reset));
         self.require(around || queue.stays, || Rule::ResetOwner { reset, owner });
         self.require(!queue.output, || Rule::ResetOutput(reset));
-        let new = |w: &Wave| (w.domain.list()).is_some_and(|(l, new)| new && id == l.into());
+        let new = |w: &Wave| {
+            let list = w.domain.list();
+            list.is_some_and(|(l, portion)| portion.goes_on() && id == l.into())
+        };
         self.require(!p.waves.iter().any(new), || Rule::ResetNew(reset));
         self.reset(id.into(), reset);
     }
@@ -932,6 +938,9 @@ impl<'p> Verifier<'p> {
                     }
                 }
             }
+            if let Some((_, Portion::Last)) = wave.domain.list() {
+                self.require(wave.fixpoint.is_some(), || Rule::LastOutside);
+            }
             wave.fixpoint.map(|id| self.fixpoint(id));
             self.after(&wave.after);
         }
@@ -989,6 +998,7 @@ impl<'p> Verifier<'p> {
                     | Uniform::Constant(_)
                     | Uniform::Round
                     | Uniform::OuterRound(_)
+                    | Uniform::Began(_)
                     | Uniform::Nodes => continue,
                 };
                 if let Some(owner) = owner {

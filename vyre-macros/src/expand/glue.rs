@@ -362,6 +362,7 @@ impl Expansion<'_> {
                 Slot::Csr(_)
                 | Slot::Rows(..)
                 | Slot::Queue(_)
+                | Slot::Relation(..)
                 | Slot::Reduction(_)
                 | Slot::Broken => {}
             }
@@ -401,6 +402,12 @@ impl Expansion<'_> {
                 Slot::Reduction(r) => {
                     let id = r.0;
                     self.program.reductions[r.index()].output.then(|| quote! { out.#name = results.reduction(#private::ReductionId(#id)); })
+                }
+                Slot::Relation(l, _) => {
+                    let id = l.0;
+                    self.program.lists[l.index()].output.then(
+                        || quote! { results.exchange_list(#private::ListId(#id), out.#name.rows_mut()); },
+                    )
                 }
                 Slot::Queue(QueueId::List(l)) => {
                     let id = l.0;
@@ -586,6 +593,21 @@ fn sweep_glue(
                 let of = of(Slot::Queue(l.into()));
                 column(quote! { cx.append #of (#id) });
             }
+            ParamKind::Insert(l, table) => {
+                let (id, table) = (l.0, table.0);
+                let of = of(Slot::Queue(l.into()));
+                column(quote! { cx.insert #of (#id, #table) });
+                *args.last_mut().expect("just pushed") = quote! { &#p };
+            }
+            ParamKind::Lookup(l, table) => {
+                let id = table.0;
+                let of = of(Slot::Queue(l.into()));
+                lets.push(quote! {
+                    let #p = cx.read::<::core::primitive::u64>(#id);
+                    let #p = #private::Lookup #of ::over(#p.view());
+                });
+                *args.last_mut().expect("just pushed") = quote! { &#p };
+            }
             ParamKind::Reduce {
                 id,
                 op,
@@ -595,7 +617,9 @@ fn sweep_glue(
                 let (id, marker) = (id.0, reduce_marker(op, scalar, count, private));
                 column(quote! { cx.reduce::<#marker>(#id) });
             }
-            ParamKind::Queue(_) => unreachable!("only `until` names these"),
+            ParamKind::Queue(_) | ParamKind::Relation(_) => {
+                unreachable!("only `until` names these")
+            }
         }
     }
     let item = sweep

@@ -305,6 +305,20 @@ pub(super) enum Kind {
         value: Box<Expr>,
         site: Span,
     },
+    /// `relation.insert(tuple)`: whether it is new.
+    Insert {
+        relation: Handle,
+        value: Box<Expr>,
+        site: Span,
+    },
+    /// `relation.contains(tuple)`.
+    Contains {
+        relation: Handle,
+        value: Box<Expr>,
+        site: Span,
+    },
+    /// `relation.settled()`.
+    Settled(Handle),
     /// `log.append(item)`: the slot.
     Append {
         list: Handle,

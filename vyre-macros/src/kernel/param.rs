@@ -15,9 +15,10 @@ use vyre_core::vir0::module::{
 use vyre_core::vir0::scalar::Scalar;
 
 /// The words of the kernel language, which the prelude brings: types of parameters, and of fields of `Data`.
-pub(crate) const WORDS: [&str; 23] = [
+pub(crate) const WORDS: [&str; 26] = [
     "And", "Append", "Atomic", "Bits", "Buf", "Cell", "Count", "Csr", "Edge", "Frontier", "Index",
-    "List", "Max", "Min", "Node", "Or", "Push", "Records", "Reduce", "Round", "Row", "Rows", "Sum",
+    "Insert", "List", "Lookup", "Max", "Min", "Node", "Or", "Push", "Records", "Reduce", "Relation",
+    "Round", "Row", "Rows", "Sum",
 ];
 
 /// What a parameter of a wave is, or a name in an `until` condition.
@@ -88,6 +89,10 @@ pub(crate) enum ParamKind {
     PushItems(FrontierId),
     /// `log: &Append<T>`.
     Append(ListId),
+    /// `path: &Insert<T>`: the list of the relation, and its table.
+    Insert(ListId, BufferId),
+    /// `path: &Lookup<T>`: the same.
+    Lookup(ListId, BufferId),
     /// `s: &Reduce<..>`; `count` for `Count`.
     Reduce {
         id: ReductionId,
@@ -97,6 +102,8 @@ pub(crate) enum ParamKind {
     },
     /// A queue in an `until` condition: `len()`, `is_empty()`.
     Queue(QueueId),
+    /// A relation there: `settled()`, too.
+    Relation(ListId),
 }
 
 impl ParamKind {
@@ -129,7 +136,9 @@ impl ParamKind {
             } => buffers(offsets, 1) || buffers(values, 1),
             ParamKind::Csr(t) => resource == Resource::Topology(t),
             ParamKind::Push(f) | ParamKind::PushItems(f) => resource == f.into(),
-            ParamKind::Append(l) => resource == l.into(),
+            ParamKind::Append(l) | ParamKind::Relation(l) => resource == l.into(),
+            ParamKind::Insert(l, table) => resource == l.into() || buffers(table, 1),
+            ParamKind::Lookup(_, table) => buffers(table, 1),
             ParamKind::Queue(q) => resource == q.into(),
             ParamKind::Reduced(id, _) | ParamKind::Reduce { id, .. } => {
                 resource == Resource::Reduction(id)
@@ -164,6 +173,7 @@ impl ParamKind {
             } => Meaning::Handle(HandleTy::Reduce { op, scalar, count }),
             ParamKind::Queue(QueueId::Frontier(_)) => Meaning::Handle(HandleTy::Frontier),
             ParamKind::Queue(QueueId::List(_)) => Meaning::Handle(HandleTy::List),
+            ParamKind::Relation(_) => Meaning::Handle(HandleTy::Relation),
             ParamKind::Record => Meaning::Struct,
             ParamKind::OwnRecord { first, mutable, .. }
             | ParamKind::OwnRow {
@@ -173,6 +183,8 @@ impl ParamKind {
             ParamKind::Records { .. }
             | ParamKind::Arrays { .. }
             | ParamKind::PushItems(_)
+            | ParamKind::Insert(..)
+            | ParamKind::Lookup(..)
             | ParamKind::Append(_) => Meaning::HandleOfStructs,
         }
     }
@@ -199,6 +211,8 @@ impl ParamKind {
             HandleTy::Push => ParamKind::Push(FrontierId(0)),
             HandleTy::PushItems(_) => ParamKind::PushItems(FrontierId(0)),
             HandleTy::Append(_) => ParamKind::Append(ListId(0)),
+            HandleTy::Insert(_) => ParamKind::Insert(ListId(0), buffer),
+            HandleTy::Lookup(_) => ParamKind::Lookup(ListId(0), buffer),
             HandleTy::Records(_) => ParamKind::Records {
                 first: buffer,
                 count: 1,
@@ -226,6 +240,7 @@ impl ParamKind {
             },
             HandleTy::Frontier => ParamKind::Queue(FrontierId(0).into()),
             HandleTy::List => ParamKind::Queue(ListId(0).into()),
+            HandleTy::Relation => ParamKind::Relation(ListId(0)),
         }
     }
 }
@@ -248,6 +263,8 @@ pub(super) enum HandleTy {
     /// Of items of a type that [`super::Helpers`] numbers.
     PushItems(usize),
     Append(usize),
+    Insert(usize),
+    Lookup(usize),
     Records(usize),
     /// Rows of differing lengths.
     Rows(Scalar),
@@ -264,6 +281,7 @@ pub(super) enum HandleTy {
     },
     Frontier,
     List,
+    Relation,
 }
 
 impl fmt::Display for HandleTy {
@@ -286,6 +304,8 @@ impl fmt::Display for HandleTy {
             HandleTy::Push => write!(f, "&Push"),
             HandleTy::PushItems(_) => write!(f, "&Push<_>"),
             HandleTy::Append(_) => write!(f, "&Append<_>"),
+            HandleTy::Insert(_) => write!(f, "&Insert<_>"),
+            HandleTy::Lookup(_) => write!(f, "&Lookup<_>"),
             HandleTy::Records(_) => write!(f, "&Records<_>"),
             HandleTy::Rows(s) => write!(f, "&Rows<{}>", s.name()),
             HandleTy::OwnValues {
@@ -301,6 +321,7 @@ impl fmt::Display for HandleTy {
             HandleTy::Reduce { op, scalar, .. } => write!(f, "&Reduce<{op:?}<{}>>", scalar.name()),
             HandleTy::Frontier => write!(f, "Frontier"),
             HandleTy::List => write!(f, "List"),
+            HandleTy::Relation => write!(f, "Relation"),
         }
     }
 }
@@ -347,6 +368,10 @@ pub(crate) enum Written {
     Values(Scalar, bool),
     Bits,
     Append,
+    /// `&Insert<T>`
+    Insert,
+    /// `&Lookup<T>`
+    Lookup,
     /// `&Records<T>`
     Records,
     Reduce(ReduceOp, Scalar, bool),
@@ -382,6 +407,8 @@ impl Written {
             | Written::Values(..)
             | Written::PushItems
             | Written::Append
+            | Written::Insert
+            | Written::Lookup
             | Written::Records
             | Written::Other => None,
         }
@@ -392,6 +419,8 @@ impl Written {
         match self {
             Written::PushItems => Some(HandleTy::PushItems),
             Written::Append => Some(HandleTy::Append),
+            Written::Insert => Some(HandleTy::Insert),
+            Written::Lookup => Some(HandleTy::Lookup),
             Written::Records => Some(HandleTy::Records),
             Written::Node
             | Written::Index
@@ -491,6 +520,8 @@ fn behind_reference(ty: &Type) -> Written {
             },
             ("Rows", Some(scalar)) => Written::Rows(scalar),
             ("Append", _) => Written::Append,
+            ("Insert", _) => Written::Insert,
+            ("Lookup", _) => Written::Lookup,
             ("Records", _) => Written::Records,
             ("Push", _) if type_word(arg).as_deref() == Some("Node") => Written::Push,
             ("Push", _) => Written::PushItems,

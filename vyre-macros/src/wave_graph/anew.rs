@@ -68,6 +68,7 @@ pub(super) fn resolve(
 fn resources(slot: Slot) -> Vec<Resource> {
     match slot {
         Slot::Queue(q) => vec![q.into()],
+        Slot::Relation(list, table) => vec![list.into(), Resource::Buffer(table)],
         slot => slot.buffers().map(Resource::Buffer).collect(),
     }
 }
@@ -368,9 +369,7 @@ fn kept(
     scope: usize,
     list: &Ident,
 ) -> Option<(Resource, Option<FixpointId>)> {
-    let Slot::Queue(q) = fields.slot(list)? else {
-        return None;
-    };
+    let q = fields.slot(list)?.queue()?;
     let owner = program.queue(q).filter(|queue| queue.stays)?.reset;
     (owner != fixpoint_of(scope)).then_some((q.into(), owner))
 }

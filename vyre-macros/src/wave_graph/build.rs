@@ -1029,6 +1029,7 @@ fn condition_bindings(
     let binding = |slot: Slot| {
         Some(match slot {
             Slot::Queue(q) => ParamKind::Queue(q),
+            Slot::Relation(l, _) => ParamKind::Relation(l),
             Slot::Reduction(r) => ParamKind::Reduced(r, program.reductions[r.index()].scalar),
             Slot::Scalar(s) => ParamKind::Scalar(s, program.scalars[s.index()].scalar),
             Slot::Csr(_)
@@ -1082,6 +1083,9 @@ fn instead(reason: &Reason) -> &'static str {
         }
         Why::Stores => {
             "let the items agree: `fetch_min` keeps the least of their values, `fetch_max` the greatest, or all store one value"
+        }
+        Why::Inserts => {
+            "what stands under `if relation.insert(t)` is done once for each tuple, by any item that inserted it: use nothing there but `t` and scalars"
         }
         Why::Claim => {
             "a claim has one value for all items, such as `round + 1`, and guards only what its index decides: do the rest in a wave that comes after, where `fetch_min` keeps the least of what the items bring"

@@ -20,10 +20,11 @@ use syn::spanned::Spanned;
 use syn::{Expr, FnArg, Ident, Item, Pat, Type};
 use vyre_core::vir0::length::MAX_TERMS;
 use vyre_core::vir0::module::{
-    Buffer, BufferId, Domain, Extent, FixpointId, FrontierId, ListId, PartsId, Program, Queue,
+    Buffer, BufferId, Domain, Extent, FixpointId, FrontierId, ListId, PartsId, Portion, Program, Queue,
     QueueId, Reduction, ReductionId, Role, ScalarId, ScalarParam, Topology, TopologyId, Width,
 };
 use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::table::Table;
 
 mod length;
 mod sweep;
@@ -46,6 +47,8 @@ pub(crate) enum Slot {
     /// Elements that are arrays: the buffer of all their values, and how many each has.
     Arrays(BufferId, u32),
     Queue(QueueId),
+    /// The list of a relation's tuples, and its table.
+    Relation(ListId, BufferId),
     Reduction(ReductionId),
     Scalar(ScalarId),
     /// Already reported.
@@ -103,9 +106,19 @@ impl Slot {
             Slot::Buffer(b) | Slot::Arrays(b, _) => (b.0, 1),
             Slot::Rows(b, n) => (b.0, n),
             Slot::RowsOf { offsets, .. } => (offsets.0, 2),
+            Slot::Relation(_, table) => (table.0, 1),
             _ => (0, 0),
         };
         (first..first.saturating_add(count)).map(BufferId)
+    }
+
+    /// The queue of a field, if it has one.
+    pub(crate) fn queue(self) -> Option<QueueId> {
+        match self {
+            Slot::Queue(q) => Some(q),
+            Slot::Relation(list, _) => Some(list.into()),
+            _ => None,
+        }
     }
 }
 
@@ -182,6 +195,9 @@ impl<'g> Fields<'g> {
                     }
                 },
                 FieldKind::Frontier { .. } => Slot::Queue(FrontierId(next(&mut frontiers)).into()),
+                FieldKind::List { set: true, .. } => {
+                    Slot::Relation(ListId(next(&mut lists)), BufferId(next(&mut buffers)))
+                }
                 FieldKind::List { .. } => Slot::Queue(ListId(next(&mut lists)).into()),
                 FieldKind::Reduction { .. } => Slot::Reduction(ReductionId(next(&mut reductions))),
                 FieldKind::Scalar(..) => Slot::Scalar(ScalarId(next(&mut scalars))),
@@ -309,10 +325,35 @@ impl<'g> Fields<'g> {
                     capacity,
                     item,
                     output,
+                    set,
                 } => {
                     let size = this.size("capacity", capacity, field.origin, tables, report);
-                    let (_, capacity) = size.unwrap_or(length::BROKEN);
+                    let (length, capacity) = size.unwrap_or(length::BROKEN);
                     let fields = this.scalars(at, item, helpers, report);
+                    let bits = Table::key_bits(&fields);
+                    if *set && bits > Table::KEY_BITS {
+                        report.error_help(
+                            item.span(),
+                            format!(
+                                "a tuple of relation `{name}` has {bits} bits, and at most {} fit",
+                                Table::KEY_BITS
+                            ),
+                            "take smaller types, or numbers of what is longer: a bool or u8 has 8 bits, u32, i32 and f32 have 32",
+                        );
+                    }
+                    if *set {
+                        let (length, extent) = length::cells((&length, capacity), tables);
+                        let empty = tables.constant(quote! { ::core::primitive::u64::MAX }, Scalar::U64);
+                        this.lengths.push(length);
+                        program.buffers.push(Buffer {
+                            name: format!("{name}{}", Buffer::TABLE),
+                            scalar: Scalar::U64,
+                            extent,
+                            role: Role::Scratch,
+                            init: Some(empty),
+                            reset: None,
+                        });
+                    }
                     program.lists.push(Queue {
                         name,
                         fields,
@@ -458,6 +499,7 @@ impl<'g> Fields<'g> {
                 Host::Topology(ty)
                 | Host::Input(ty)
                 | Host::Output(ty)
+                | Host::Tuples(ty)
                 | Host::Scalar(ty)
                 | Host::Result(ty),
             ) => of(ty),
@@ -599,7 +641,11 @@ impl<'g> Fields<'g> {
 
     /// What `Data` of this graph says that items or elements are.
     pub(crate) fn item_type(&self, of: Slot) -> Option<&'g Type> {
-        let (field, _) = self.iter().find(|(_, slot)| *slot == of)?;
+        let is = |slot: Slot| match of.queue() {
+            Some(queue) => slot.queue() == Some(queue),
+            None => slot == of,
+        };
+        let (field, _) = self.iter().find(|(_, slot)| is(*slot))?;
         match &field.kind {
             _ if field.origin.is_some() => None,
             FieldKind::List { item, .. } => Some(item),
@@ -635,7 +681,10 @@ impl<'g> Fields<'g> {
                     FieldKind::Column { item: Some(t), .. } => format!("&Records<{}>", show(t)),
                     _ => return None,
                 },
-                Slot::Queue(_) => match &field.kind {
+                Slot::Relation(..) | Slot::Queue(_) => match &field.kind {
+                    FieldKind::List {
+                        item, set: true, ..
+                    } => format!("&Insert<{}>", show(item)),
                     FieldKind::List { item, .. } => format!("&Append<{}>", show(item)),
                     FieldKind::Frontier {
                         item: Some(item), ..
@@ -687,6 +736,14 @@ impl<'g> Fields<'g> {
                     format!(
                         "declare `#[list(unique)] {name}: List<Node>`, which holds each node once; or sweep `items({name})`, and loop over `graph.edges(v)`"
                     ),
+                );
+                None
+            }
+            (_, Slot::Relation(..)) => {
+                report.error_help(
+                    name.span(),
+                    format!("`{name}` is a relation: what it has need not be nodes"),
+                    format!("sweep `items({name})`, and loop over `graph.edges(v)`"),
                 );
                 None
             }
@@ -779,6 +836,7 @@ pub(crate) fn describe(kind: &FieldKind) -> &'static str {
             ..
         } => "rows",
         FieldKind::Column { .. } => "a buffer",
+        FieldKind::List { set: true, .. } => "a relation",
         FieldKind::Frontier { list: true, .. } | FieldKind::List { .. } => "a list",
         FieldKind::Frontier { .. } => "a frontier",
         FieldKind::Reduction { .. } => "a reduction",

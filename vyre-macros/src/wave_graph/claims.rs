@@ -128,7 +128,7 @@ fn resources(slot: Slot) -> Vec<Resource> {
         Slot::Buffer(_) | Slot::Rows(..) | Slot::Arrays(..) => {
             slot.buffers().map(Resource::Buffer).collect()
         }
-        Slot::Queue(QueueId::List(l)) => vec![l.into()],
+        Slot::Queue(QueueId::List(l)) | Slot::Relation(l, _) => vec![l.into()],
         Slot::Reduction(r) => vec![Resource::Reduction(r)],
         Slot::Queue(QueueId::Frontier(_)) => Vec::new(),
         Slot::Csr(_) | Slot::RowsOf { .. } | Slot::Scalar(_) | Slot::Broken => Vec::new(),
@@ -157,6 +157,11 @@ fn kind(slot: Slot, program: &Program) -> Option<&'static str> {
             })
         }
         Slot::Scalar(_) => Some("a scalar"),
+        Slot::Relation(l, _) => {
+            let list = program.lists.get(l.index());
+            list.filter(|l| !l.output)
+                .map(|_| "a relation without `output`")
+        }
         Slot::Queue(QueueId::List(l)) => {
             let list = program.lists.get(l.index());
             list.filter(|l| !l.output)

@@ -9,6 +9,7 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Token};
+use vyre_core::vir0::module::Portion;
 
 /// The domain of `#[wave(...)]`.
 pub(crate) enum DomainArgs {
@@ -17,10 +18,10 @@ pub(crate) enum DomainArgs {
     /// A grid of cells: its width and its height.
     Grid(Box<[Expr; 2]>),
     Nodes(Option<Ident>),
-    /// The items of a frontier or list; `new`: only those of a list that this wave has not swept.
+    /// The items of a frontier, a list or a relation.
     Items {
         of: Ident,
-        new: bool,
+        portion: Portion,
     },
     Edges {
         graph: Ident,
@@ -54,7 +55,7 @@ impl DomainArgs {
             | DomainArgs::Range(_)
             | DomainArgs::Grid(_)
             | DomainArgs::Nodes(_) => (None, None),
-            DomainArgs::Items { of, new: _ } => (Some(of), None),
+            DomainArgs::Items { of, portion: _ } => (Some(of), None),
             DomainArgs::Edges { graph, from } => (Some(graph), from.as_ref()),
         };
         first.into_iter().chain(second)
@@ -68,7 +69,10 @@ impl DomainArgs {
             DomainArgs::Range(e) => DomainArgs::Range(e),
             DomainArgs::Grid(sides) => DomainArgs::Grid(sides),
             DomainArgs::Nodes(g) => DomainArgs::Nodes(g.map(|g| name(&g))),
-            DomainArgs::Items { of, new } => DomainArgs::Items { of: name(&of), new },
+            DomainArgs::Items { of, portion } => DomainArgs::Items {
+                of: name(&of),
+                portion,
+            },
             DomainArgs::Edges { graph, from } => DomainArgs::Edges {
                 graph: name(&graph),
                 from: from.map(|f| name(&f)),
@@ -133,19 +137,21 @@ impl DomainArgs {
                 let names = parse_named(inner, parse, report)
                     .ok()
                     .map(|p| p.into_iter().collect::<Vec<_>>());
-                match names.as_deref() {
-                    Some([of]) => Some(DomainArgs::Items {
+                let portion = match names.as_deref() {
+                    Some([_]) => Some(Portion::All),
+                    Some([_, new]) if new == "new" => Some(Portion::New),
+                    Some([_, last]) if last == "last" => Some(Portion::Last),
+                    _ => None,
+                };
+                match (portion, names.as_deref()) {
+                    (Some(portion), Some([of, ..])) => Some(DomainArgs::Items {
                         of: of.clone(),
-                        new: false,
-                    }),
-                    Some([of, new]) if new == "new" => Some(DomainArgs::Items {
-                        of: of.clone(),
-                        new: true,
+                        portion,
                     }),
                     _ => {
                         report.error(
                             at,
-                            "write `items(frontier)`, `items(list)` or `items(list, new)`",
+                            "write `items(frontier)`, `items(list)`, `items(list, new)`, `items(relation)` or `items(relation, last)`",
                         );
                         None
                     }

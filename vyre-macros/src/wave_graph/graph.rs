@@ -310,6 +310,8 @@ pub(crate) enum Host {
     Result(Type),
     /// A vector.
     Output(Type),
+    /// A relation's tuples.
+    Tuples(Type),
 }
 
 /// Who gives a scalar.
@@ -347,6 +349,8 @@ pub(crate) enum FieldKind {
         capacity: Per,
         item: Box<Type>,
         output: bool,
+        /// It is a relation.
+        set: bool,
     },
     Reduction {
         op: ReduceOp,

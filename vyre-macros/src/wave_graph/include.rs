@@ -512,7 +512,7 @@ impl Merger<'_> {
                     let new = other.waves.iter().find(|w| {
                         let of = w.domain.as_ref();
                         let swept = of.is_some_and(|d| d.reads().any(|swept| *swept == *name));
-                        swept && matches!(of, Some(DomainArgs::Items { new: true, .. }))
+                        swept && matches!(of, Some(DomainArgs::Items { portion, .. }) if portion.goes_on())
                     });
                     if let Some(wave) = new {
                         self.report.error_help(
@@ -1306,8 +1306,17 @@ fn host(kind: &FieldKind) -> Option<Host> {
             }
         }
         FieldKind::List {
-            item, output: true, ..
-        } => Some(Host::Output((**item).clone())),
+            item,
+            output: true,
+            set,
+            ..
+        } => {
+            let item = (**item).clone();
+            Some(match set {
+                true => Host::Tuples(item),
+                false => Host::Output(item),
+            })
+        }
         FieldKind::Reduction {
             scalar,
             output: true,
@@ -1385,10 +1394,12 @@ fn renamed_kind(kind: &FieldKind, names: &HashMap<String, Ident>) -> FieldKind {
             capacity,
             item,
             output,
+            set,
         } => FieldKind::List {
             capacity: renamed_per(capacity, names),
             item: item.clone(),
             output: *output,
+            set: *set,
         },
         FieldKind::Reduction {
             op,

@@ -862,6 +862,7 @@ fn verb(mode: Mode) -> &'static str {
             UpdateOp::Push => "pushes to",
             UpdateOp::Append => "appends to",
             UpdateOp::Reduce => "reduces into",
+            UpdateOp::Insert => "inserts into",
         },
     }
 }

@@ -261,6 +261,10 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
                 refuse("lists", report);
                 FieldKind::Broken
             }
+            Written::Insert | Written::Lookup => {
+                refuse("relations", report);
+                FieldKind::Broken
+            }
             Written::Reduce(..) => {
                 refuse("reductions", report);
                 FieldKind::Broken

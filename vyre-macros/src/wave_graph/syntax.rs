@@ -894,8 +894,8 @@ impl Taker<'_> {
     }
 }
 
-const FIELD_ATTRS: [&str; 7] = [
-    "topology", "input", "output", "scratch", "frontier", "reduce", "list",
+const FIELD_ATTRS: [&str; 8] = [
+    "topology", "input", "output", "scratch", "frontier", "reduce", "list", "relation",
 ];
 
 /// Attributes of Rust's, some of which are spelled nearly like ours.

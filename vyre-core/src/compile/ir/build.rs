@@ -19,8 +19,9 @@
 //! ```
 
 use super::{AtomicOp, BinaryOp, Block, CompareOp, Expr, LocalId, Stmt, UnaryOp};
-use crate::vir0::module::{BufferId, SiteId, Uniform, row_words};
+use crate::vir0::module::{BufferId, ListId, SiteId, Uniform, row_words};
 use crate::vir0::scalar::Scalar;
+use crate::vir0::table::Table;
 use crate::vir0::trap::TrapKind;
 
 /// Appends statements to a block, with new locals where values have to wait.
@@ -206,6 +207,227 @@ impl<'a> Sequence<'a> {
         };
         let raised = self.named(bounded(CompareOp::Lt, x, least));
         bounded(CompareOp::Gt, raised, most)
+    }
+}
+
+/// What the methods of a relation are in a body.
+impl Table {
+    fn key(s: &mut Sequence<'_>, fields: Vec<Expr>) -> Expr {
+        let (mut key, mut at) = (None, 0u32);
+        for field in fields {
+            let scalar = field.scalar(s.locals);
+            let cast = |from, to, value| Expr::Cast {
+                from,
+                to,
+                value: Box::new(value),
+            };
+            let bits = |to, value| Expr::Bitcast {
+                from: scalar,
+                to,
+                value: Box::new(value),
+            };
+            let word = match scalar {
+                Scalar::U64 => field,
+                Scalar::I64 | Scalar::F64 => bits(Scalar::U64, field),
+                Scalar::I32 | Scalar::F32 => cast(Scalar::U32, Scalar::U64, bits(Scalar::U32, field)),
+                Scalar::Bool => {
+                    let word = cast(Scalar::Bool, Scalar::U32, field);
+                    cast(Scalar::U32, Scalar::U64, word)
+                }
+                Scalar::U8 | Scalar::U32 => cast(Scalar::U32, Scalar::U64, field),
+            };
+            let part = match at {
+                0 => word,
+                at => binary(BinaryOp::Shl, Scalar::U64, word, u32_literal(at)),
+            };
+            key = Some(match key {
+                None => part,
+                Some(key) => binary(BinaryOp::Or, Scalar::U64, key, part),
+            });
+            at += 8 * scalar.size_bytes() as u32;
+        }
+        key.unwrap_or(Expr::Literal(Scalar::U64, 0))
+    }
+
+    /// Where a tuple is looked for: what its cell holds, the first cell that may be it, and how many cells there are.
+    fn begin(self, s: &mut Sequence<'_>, fields: Vec<Expr>) -> (Expr, LocalId, Expr) {
+        let wide = Table::key_bits(&fields.iter().map(|f| f.scalar(s.locals)).collect::<Vec<_>>());
+        let key = Table::key(s, fields);
+        let key = s.named(key);
+        let u64_literal = |x| Expr::Literal(Scalar::U64, x);
+        let u64s = |op, x, y| binary(op, Scalar::U64, x, y);
+        let high = |x| u64s(BinaryOp::Shr, x, u32_literal(32));
+        let cells = binary(
+            BinaryOp::Sub,
+            Scalar::U32,
+            Expr::Len(self.cells),
+            u32_literal(Table::BESIDE),
+        );
+        let cells = s.named(cells);
+        let mixed = u64s(BinaryOp::Mul, key.clone(), u64_literal(Table::MIX));
+        let mixed = s.named(mixed);
+        let mixed = u64s(BinaryOp::Xor, mixed.clone(), high(mixed));
+        let mixed = high(u64s(BinaryOp::Mul, mixed, u64_literal(Table::MIX)));
+        let wide_cells = Expr::Cast {
+            from: Scalar::U32,
+            to: Scalar::U64,
+            value: Box::new(cells.clone()),
+        };
+        let first = Expr::Cast {
+            from: Scalar::U64,
+            to: Scalar::U32,
+            value: Box::new(high(u64s(BinaryOp::Mul, mixed, wide_cells))),
+        };
+        if wide < Table::KEY_BITS {
+            // No key is `EMPTY`.
+            let at = s.local(first);
+            return (key, at, cells);
+        }
+        let is_empty = compare(
+            CompareOp::Eq,
+            Scalar::U64,
+            key.clone(),
+            u64_literal(Table::EMPTY),
+        );
+        let is_empty = s.named(is_empty);
+        let choose = |scalar, then, otherwise| Expr::Select {
+            scalar,
+            cond: Box::new(is_empty.clone()),
+            then: Box::new(then),
+            otherwise: Box::new(otherwise),
+        };
+        let at = s.local(choose(Scalar::U32, cells.clone(), first));
+        let held = choose(Scalar::U64, u64_literal(0), key);
+        (s.named(held), at, cells)
+    }
+
+    /// Goes on to the next cell, or gives up: where all were looked at, or where the relation was found full, which ends
+    /// the run.
+    fn go_on(self, s: &mut Sequence<'_>, (at, cells): (LocalId, &Expr), gone: LocalId) {
+        let u32s = |op, x, y| binary(op, Scalar::U32, x, y);
+        let next = u32s(BinaryOp::Add, Expr::Local(at), u32_literal(1));
+        let next = s.named(next);
+        let begins = compare(CompareOp::Ge, Scalar::U32, next.clone(), cells.clone());
+        s.set(
+            at,
+            Expr::Select {
+                scalar: Scalar::U32,
+                cond: Box::new(begins),
+                then: Box::new(u32_literal(0)),
+                otherwise: Box::new(next),
+            },
+        );
+        s.set(gone, u32s(BinaryOp::Add, Expr::Local(gone), u32_literal(1)));
+        let part = u32s(
+            BinaryOp::And,
+            Expr::Local(gone),
+            u32_literal(Table::PATIENCE - 1),
+        );
+        let asks = s.inner(|s| {
+            let all = compare(CompareOp::Ge, Scalar::U32, Expr::Local(gone), cells.clone());
+            s.block.push(when(all, vec![Stmt::Break { depth: 0 }]));
+            let full = self.load(s, self.full(cells));
+            let full = compare(
+                CompareOp::Ne,
+                Scalar::U64,
+                full,
+                Expr::Literal(Scalar::U64, Table::EMPTY),
+            );
+            s.block.push(when(full, vec![Stmt::Break { depth: 0 }]));
+        });
+        let due = compare(CompareOp::Eq, Scalar::U32, part, u32_literal(0));
+        s.block.push(when(due, asks));
+    }
+
+    fn full(self, cells: &Expr) -> Expr {
+        binary(BinaryOp::Add, Scalar::U32, cells.clone(), u32_literal(1))
+    }
+
+    fn load(self, s: &Sequence<'_>, index: Expr) -> Expr {
+        Expr::AtomicLoad {
+            buffer: self.cells,
+            scalar: Scalar::U64,
+            index: Box::new(index),
+            site: s.site,
+        }
+    }
+
+    /// `relation.insert(tuple)`: whether it is new. The list is the relation's.
+    pub fn insert(self, s: &mut Sequence<'_>, list: ListId, fields: Vec<Expr>) -> Expr {
+        let fields: Vec<Expr> = fields.into_iter().map(|field| s.named(field)).collect();
+        let (held, at, cells) = self.begin(s, fields.clone());
+        let new = s.local(Expr::Literal(Scalar::Bool, 0));
+        let gone = s.local(u32_literal(0));
+        let empty = Expr::Literal(Scalar::U64, Table::EMPTY);
+        let body = s.inner(|s| {
+            let now = self.load(s, Expr::Local(at));
+            let now = s.named(now);
+            let there = compare(CompareOp::Eq, Scalar::U64, now.clone(), held.clone());
+            s.block.push(when(there, vec![Stmt::Break { depth: 0 }]));
+            let free = compare(CompareOp::Eq, Scalar::U64, now, empty.clone());
+            let take = s.inner(|s| {
+                let taken = Expr::CompareExchange {
+                    buffer: self.cells,
+                    scalar: Scalar::U64,
+                    index: Box::new(Expr::Local(at)),
+                    expected: Box::new(empty.clone()),
+                    new: Box::new(held.clone()),
+                    site: s.site,
+                };
+                let is_new = Stmt::Assign(new, Expr::Literal(Scalar::Bool, 1));
+                s.block
+                    .push(when(taken, vec![is_new, Stmt::Break { depth: 0 }]));
+                // Another lane took it: this very cell may have the tuple now.
+                s.block.push(Stmt::Continue { depth: 0 });
+            });
+            s.block.push(when(free, take));
+            self.go_on(s, (at, &cells), gone);
+        });
+        s.block.push(Stmt::Loop { body, short: true });
+        let appends = s.inner(|s| {
+            let slot = Expr::Append {
+                list,
+                fields,
+                site: s.site,
+            };
+            let slot = s.named(slot);
+            let none = compare(CompareOp::Eq, Scalar::U32, slot, u32_literal(u32::MAX));
+            let tell = Stmt::AtomicStore {
+                buffer: self.cells,
+                index: self.full(&cells),
+                value: Expr::Literal(Scalar::U64, 0),
+                site: s.site,
+            };
+            s.block.push(when(none, vec![tell]));
+        });
+        s.block.push(when(Expr::Local(new), appends));
+        Expr::Local(new)
+    }
+
+    /// `relation.contains(tuple)`.
+    pub fn contains(self, s: &mut Sequence<'_>, fields: Vec<Expr>) -> Expr {
+        let (held, at, cells) = self.begin(s, fields);
+        let found = s.local(Expr::Literal(Scalar::Bool, 0));
+        let gone = s.local(u32_literal(0));
+        let body = s.inner(|s| {
+            let now = Expr::Load {
+                buffer: self.cells,
+                scalar: Scalar::U64,
+                index: Box::new(Expr::Local(at)),
+                site: s.site,
+            };
+            let now = s.named(now);
+            let there = compare(CompareOp::Eq, Scalar::U64, now.clone(), held);
+            let is_found = Stmt::Assign(found, Expr::Literal(Scalar::Bool, 1));
+            s.block
+                .push(when(there, vec![is_found, Stmt::Break { depth: 0 }]));
+            let empty = Expr::Literal(Scalar::U64, Table::EMPTY);
+            let free = compare(CompareOp::Eq, Scalar::U64, now, empty);
+            s.block.push(when(free, vec![Stmt::Break { depth: 0 }]));
+            self.go_on(s, (at, &cells), gone);
+        });
+        s.block.push(Stmt::Loop { body, short: true });
+        Expr::Local(found)
     }
 }
 

@@ -184,6 +184,9 @@ impl<'b> Builder<'b> {
                 let at = Place::resource(list.0, *site);
                 self.item(Op::Append, stores, fields, at, into)?
             }
+            Expr::Insert { .. } | Expr::Contains { .. } => {
+                return Err(LowerError::Invalid("a relation that was not expanded"));
+            }
             Expr::Len(buffer) => {
                 let imm = u32::from(buffer.0) << 16;
                 self.emit(Op::Len, into, &[], Place { imm, site: None })
@@ -500,6 +503,8 @@ pub(super) fn speculation_words(e: &Expr) -> Option<u32> {
         | Expr::Atomic { .. }
         | Expr::CompareExchange { .. }
         | Expr::Append { .. }
+        | Expr::Insert { .. }
+        | Expr::Contains { .. }
         | Expr::Csr { .. } => return None,
     };
     let mut operands = e.operands();

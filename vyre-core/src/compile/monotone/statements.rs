@@ -19,7 +19,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             })
         };
         let domain = program.waves[wave.index()].domain;
-        if let Some((list, true)) = domain.list() {
+        if let Some((list, _)) = domain.list().filter(|(_, portion)| portion.goes_on()) {
             return against(list.into(), Why::Notice);
         }
         let own = match domain.frontier() {

@@ -312,7 +312,8 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             Expr::Uniform(u, _) => moves(match u {
                 Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Nodes => Tone::Fixed,
                 Uniform::Reduction(r) if !self.shared.reduced.contains(r) => Tone::Fixed,
-                Uniform::Reduction(_) | Uniform::Round | Uniform::Len(_) => Tone::Open,
+                Uniform::Reduction(_) | Uniform::Round => Tone::Open,
+                Uniform::Len(_) | Uniform::Began(_) => Tone::Open,
                 // That of a fixpoint around the one in question stays while it runs.
                 Uniform::OuterRound(f)
                     if !self
@@ -361,7 +362,10 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             }
             Expr::Atomic { .. } => self.update(e, context, state),
             // `declare` has refused them.
-            Expr::CompareExchange { site, .. } | Expr::Append { site, .. } => {
+            Expr::CompareExchange { site, .. }
+            | Expr::Append { site, .. }
+            | Expr::Insert { site, .. }
+            | Expr::Contains { site, .. } => {
                 self.refuse(Why::NotMonotone, None, *site)
             }
             Expr::Unary(op, scalar, x) => {

@@ -13,6 +13,7 @@ mod faults;
 mod lane_args;
 mod looks;
 mod pull;
+mod relations;
 mod sweep;
 mod walks;
 
@@ -21,6 +22,7 @@ pub use lane_args::{
     Fields, FieldsMut, LaneArg, Own, OwnMut, OwnRow, OwnRowMut, OwnValues, OwnValuesMut, Read,
     ReadRows, Rowed, Shared,
 };
+pub use relations::{InsertArg, InsertView};
 pub use sweep::{Named, Sweep};
 pub use walks::Lane;
 
@@ -36,7 +38,7 @@ use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress};
 use crate::run::outcome::{Activity, Outcome, for_queries};
 use crate::run::schedule::Meter;
 use crate::run::stop::{Looking, Stop, lock};
-use crate::vir0::module::{Buffer, BufferId, FixpointId, Program, WaveId};
+use crate::vir0::module::{Buffer, BufferId, FixpointId, ListId, Program, WaveId};
 use faults::{can_trap, refine};
 use looks::{Ahead, is_lent};
 use rayon::ThreadPool;
@@ -159,6 +161,30 @@ impl FrontierView {
     }
 }
 
+/// A relation as a condition sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct RelationView {
+    len: u32,
+    began: u32,
+}
+
+impl RelationView {
+    /// Tuples that it has.
+    pub fn len(self) -> u32 {
+        self.len
+    }
+
+    /// It has none.
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// No tuple was inserted in this round.
+    pub fn settled(self) -> bool {
+        self.len == self.began
+    }
+}
+
 impl Until<'_> {
     /// Which fixpoint.
     pub fn fixpoint(&self) -> FixpointId {
@@ -186,6 +212,14 @@ impl Until<'_> {
     pub fn list(&self, id: u16) -> FrontierView {
         FrontierView {
             len: self.state.lists[id as usize].items.borrow().len() as u32,
+        }
+    }
+
+    /// A relation.
+    pub fn relation(&self, id: u16) -> RelationView {
+        RelationView {
+            len: self.list(id).len,
+            began: self.state.began(self.fixpoint, ListId(id)).get() as u32,
         }
     }
 

@@ -8,6 +8,7 @@ use super::lane_args::{
 };
 use super::looks::{Ahead, Looks, is_lent};
 use super::pull::Pull;
+use super::relations::InsertArg;
 use super::walks::{
     AllEdges, Batches, Cut, EdgesFrom, ItemWalk, Items, Lane, Pulled, Span, Walk, cut_edges, room,
 };
@@ -309,6 +310,14 @@ impl<'s> Sweep<'s> {
                 .iter()
                 .any(|a| a.resource == list && only_appends(a)),
             room: Arc::default(),
+        }
+    }
+
+    /// The insert side of a relation: of its list, and its table.
+    pub fn insert<T: Record>(&self, list: u16, table: u16) -> InsertArg<'s, T> {
+        InsertArg {
+            rows: self.append(list),
+            cells: self.atomic(table),
         }
     }
 

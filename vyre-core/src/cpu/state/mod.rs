@@ -56,6 +56,8 @@ pub(crate) struct HostState {
     pub(crate) lists: Vec<List>,
     /// By wave: how much of its list it has swept, where it sweeps what is new.
     swept: Vec<Cell<usize>>,
+    /// By fixpoint and list: how many items it held when the fixpoint's round began.
+    began: Vec<Cell<usize>>,
     pub(crate) reductions: Vec<RefCell<Total>>,
     /// By fixpoint: the round that it is in, or was in last.
     pub(crate) rounds: Vec<u32>,
@@ -228,6 +230,7 @@ impl HostState {
             frontiers: Vec::new(),
             lists: Vec::new(),
             swept: program.waves.iter().map(|_| Cell::new(0)).collect(),
+            began: vec![Cell::new(0); program.fixpoints.len() * program.lists.len()],
             reductions: (program.reductions.iter())
                 .map(|r| RefCell::new(Total::new(r)))
                 .collect(),
@@ -301,6 +304,7 @@ impl HostState {
             frontiers: Vec::new(),
             lists: Vec::new(),
             swept: self.swept.clone(),
+            began: self.began.clone(),
             reductions: self.reductions.clone(),
             rounds: self.rounds.clone(),
             routes: self.routes.clone(),

@@ -316,6 +316,7 @@ impl HostState {
             frontiers: frontiers.collect::<Result<_, _>>()?,
             lists: program.lists.iter().map(List::new).collect(),
             swept: self.swept.iter().map(|_| Cell::new(0)).collect(),
+            began: vec![Cell::new(0); self.began.len()],
             reductions: self.reductions.clone(),
             // Those of the fixpoints around the parts'.
             rounds: self.rounds.clone(),

@@ -12,10 +12,11 @@ use crate::run::clock::Instant;
 use crate::run::outcome::{Activity, Outcome, Readback, Report};
 use crate::run::schedule::{Failures, Meter, Overflow, Pending, Sweeper, Verdict, follow, lowest};
 use crate::vir0::module::{
-    Buffer, BufferId, Extent, FixpointId, FrontierId, ListId, Program, QueueId, ReductionId, Role,
-    Uniform, WaveId,
+    Buffer, BufferId, Extent, FixpointId, FrontierId, ListId, Portion, Program, QueueId,
+    ReductionId, Role, Uniform, WaveId,
 };
 use crate::vir0::sizes::Sizes;
+use std::cell::Cell;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
@@ -301,13 +302,34 @@ impl HostState {
 
     /// Positions of the list items that a wave sweeps now; it has swept them then.
     pub(crate) fn list_items(&self, wave: WaveId) -> (ListId, std::ops::Range<usize>) {
-        let Some((list, new)) = self.program.waves[wave.index()].domain.list() else {
+        let range = self.portion(wave);
+        self.swept[wave.index()].set(range.1.end);
+        range
+    }
+
+    /// Positions of the list items that a wave would sweep now.
+    fn portion(&self, wave: WaveId) -> (ListId, std::ops::Range<usize>) {
+        let declared = &self.program.waves[wave.index()];
+        let Some((list, portion)) = declared.domain.list() else {
             unreachable!("the wave sweeps a list");
         };
-        let end = self.lists[list.index()].items.borrow().len();
-        let swept = self.swept[wave.index()].replace(end);
-        (list, if new { swept..end } else { 0..end })
+        let end = match (portion, declared.fixpoint) {
+            (Portion::Last, Some(f)) => self.began(f, list).get(),
+            _ => self.lists[list.index()].items.borrow().len(),
+        };
+        let from = match portion.goes_on() {
+            true => self.swept[wave.index()].get(),
+            false => 0,
+        };
+        (list, from..end)
     }
+
+    /// Items of a list when the round began that a fixpoint is in.
+    pub(crate) fn began(&self, fixpoint: FixpointId, list: ListId) -> &Cell<usize> {
+        &self.began[fixpoint.index() * self.lists.len() + list.index()]
+    }
+
+
 
     /// Items of a queue: of a frontier those that wait.
     pub(crate) fn queue_len(&self, id: QueueId) -> u64 {
@@ -482,14 +504,8 @@ impl HostState {
             }
         };
         let domain = self.program.waves[wave.index()].domain;
-        if let Some((l, new)) = domain.list() {
-            let len = self.lists[l.index()].items.borrow().len();
-            let swept = if new {
-                self.swept[wave.index()].get()
-            } else {
-                0
-            };
-            return (len - swept) as u64;
+        if domain.list().is_some() {
+            return self.portion(wave).1.len() as u64;
         }
         match (domain.topology(), domain.frontier()) {
             (None, Some(f)) => from(f) as u64,
@@ -520,6 +536,10 @@ impl HostState {
             if list.reset == Some(f) {
                 state.clear();
             }
+        }
+        for list in (0..self.lists.len()).map(|l| ListId(l as u16)) {
+            let len = self.lists[list.index()].items.borrow().len();
+            self.began(f, list).set(len);
         }
         for (held, buffer) in self.buffers.iter_mut().zip(&self.program.buffers) {
             if buffer.reset != Some(f) {
@@ -718,6 +738,7 @@ impl<B: Bodies> Sweeper for Sweeping<'_, '_, B> {
             | Uniform::Constant(_)
             | Uniform::Round
             | Uniform::OuterRound(_)
+            | Uniform::Began(_)
             | Uniform::Nodes => None,
         }
     }

@@ -99,6 +99,10 @@ impl<'p> Verifier<'p> {
                     self.queue(id);
                     self.require(wave.is_none(), || Rule::FrontierLenInWave);
                 }
+                Uniform::Began(id) => {
+                    self.queue(id.into());
+                    self.require(wave.is_none(), || Rule::FrontierLenInWave);
+                }
                 Uniform::Nodes => {}
             }
         }

@@ -520,10 +520,13 @@ impl Checker<'_> {
                     (kind, ty)
                 }
             }
-            HandleTy::Frontier | HandleTy::List if name == "is_empty" => {
+            HandleTy::Frontier | HandleTy::List | HandleTy::Relation if name == "is_empty" => {
                 (Kind::FrontierLen(handle, true), Ty::BOOL)
             }
-            HandleTy::Frontier | HandleTy::List => (Kind::FrontierLen(handle, false), Ty::U32),
+            HandleTy::Relation if name == "settled" => (Kind::Settled(handle), Ty::BOOL),
+            HandleTy::Frontier | HandleTy::List | HandleTy::Relation => {
+                (Kind::FrontierLen(handle, false), Ty::U32)
+            }
             HandleTy::Cell => {
                 let by: Vec<Expr> = args.collect();
                 for step in &by {
@@ -597,6 +600,27 @@ impl Checker<'_> {
                     },
                     Ty::U32,
                 )
+            }
+            HandleTy::Insert(of) | HandleTy::Lookup(of) => {
+                let Some(value) = args.next() else {
+                    return self.wrong(span);
+                };
+                let of = self.record(of);
+                self.unify(&of, &value);
+                let value = Box::new(value);
+                let kind = match h {
+                    HandleTy::Insert(_) => Kind::Insert {
+                        relation: handle,
+                        value,
+                        site,
+                    },
+                    _ => Kind::Contains {
+                        relation: handle,
+                        value,
+                        site,
+                    },
+                };
+                (kind, Ty::BOOL)
             }
             HandleTy::Push | HandleTy::PushItems(_) => {
                 let Some(value) = args.next() else {
@@ -752,6 +776,8 @@ fn methods_of(h: HandleTy) -> &'static [&'static str] {
         HandleTy::Csr => &["neighbors", "edges", "target", "degree"],
         HandleTy::Push | HandleTy::PushItems(_) => &["push"],
         HandleTy::Append(_) => &["append"],
+        HandleTy::Insert(_) => &["insert"],
+        HandleTy::Lookup(_) => &["contains"],
         HandleTy::Records(_) => &["get", "len", "is_empty"],
         HandleTy::Rows(_) => &["row", "len", "is_empty"],
         HandleTy::Reduce { count: true, .. } => &["inc"],
@@ -772,6 +798,7 @@ fn methods_of(h: HandleTy) -> &'static [&'static str] {
             op: ReduceOp::And, ..
         } => &["and"],
         HandleTy::Frontier | HandleTy::List => &["len", "is_empty"],
+        HandleTy::Relation => &["len", "is_empty", "settled"],
         HandleTy::Edge | HandleTy::Own { .. } | HandleTy::OwnValues { .. } | HandleTy::Bits => &[],
     }
 }

@@ -190,9 +190,11 @@ impl Checker<'_> {
             return end;
         }
         let base = self.base(&f.base);
-        if let (Ty::Handle(HandleTy::Frontier | HandleTy::List), syn::Member::Named(member)) =
-            (&base.ty, &f.member)
-        {
+        let queue = matches!(
+            base.ty,
+            Ty::Handle(HandleTy::Frontier | HandleTy::List | HandleTy::Relation)
+        );
+        if let (true, syn::Member::Named(member)) = (queue, &f.member) {
             let name = self.name_of(&base);
             self.error(
                 member.span(),

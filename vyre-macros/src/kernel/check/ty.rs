@@ -81,16 +81,16 @@ impl Checker<'_> {
                 "an atomic is not a value",
                 "read it with `.load()`, as in `xs[i].load()`",
             ),
-            Ty::Handle(h @ (HandleTy::Frontier | HandleTy::List)) => {
+            Ty::Handle(h @ (HandleTy::Frontier | HandleTy::List | HandleTy::Relation)) => {
                 let name = self.name_of(e);
                 self.error(
                     e.span,
                     format!(
                         "`{name}` is a {}, not a value",
-                        if h == HandleTy::List {
-                            "list"
-                        } else {
-                            "frontier"
+                        match h {
+                            HandleTy::List => "list",
+                            HandleTy::Relation => "relation",
+                            _ => "frontier",
                         }
                     ),
                     format!("ask for `{name}.is_empty()` or `{name}.len()`"),

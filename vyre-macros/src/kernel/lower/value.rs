@@ -106,6 +106,41 @@ impl<'f> Lowerer<'_, 'f> {
                 let site = self.site(*site);
                 ir::Expr::Append { list, fields, site }
             }
+            Kind::Insert {
+                relation,
+                value,
+                site,
+            } => {
+                let fields = self.record_fields(value);
+                let Some(ParamKind::Insert(list, table)) = self.binding(*relation) else {
+                    self.fault("a relation is expected");
+                    return Vec::new();
+                };
+                let site = self.site(*site);
+                ir::Expr::Insert {
+                    list,
+                    table,
+                    fields,
+                    site,
+                }
+            }
+            Kind::Contains {
+                relation,
+                value,
+                site,
+            } => {
+                let fields = self.record_fields(value);
+                let Some(ParamKind::Lookup(_, table)) = self.binding(*relation) else {
+                    self.fault("a relation is expected");
+                    return Vec::new();
+                };
+                let site = self.site(*site);
+                ir::Expr::Contains {
+                    table,
+                    fields,
+                    site,
+                }
+            }
             Kind::Rows { .. } => return self.bits(e, true).into_iter().collect(),
             Kind::Len(h) => self.len(*h, e.span),
             Kind::Csr {
@@ -159,8 +194,22 @@ impl<'f> Lowerer<'_, 'f> {
             Kind::RowAt(row, at, site) => return self.row_at(row, at, *site),
             Kind::RowPart(row, from, to, site) => return self.row_part(row, (from, to), *site),
             Kind::AddWithCarry(a, b, carry) => return self.with_carry(a, b, carry.as_deref()),
+            Kind::Settled(h) => {
+                let Some(ParamKind::Relation(l)) = self.binding(*h) else {
+                    self.fault("a relation is expected");
+                    return Vec::new();
+                };
+                let len = ir::Expr::Uniform(Uniform::Len(l.into()), Scalar::U32);
+                let began = ir::Expr::Uniform(Uniform::Began(l), Scalar::U32);
+                compare(CompareOp::Eq, Scalar::U32, len, began)
+            }
             Kind::FrontierLen(h, empty) => match self.binding(*h) {
-                Some(ParamKind::Queue(q)) => {
+                Some(kind @ (ParamKind::Queue(_) | ParamKind::Relation(_))) => {
+                    let q = match kind {
+                        ParamKind::Relation(l) => l.into(),
+                        ParamKind::Queue(q) => q,
+                        _ => unreachable!("it is one of these"),
+                    };
                     let len = ir::Expr::Uniform(Uniform::Len(q), Scalar::U32);
                     if *empty {
                         compare(

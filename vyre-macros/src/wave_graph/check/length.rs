@@ -178,6 +178,15 @@ pub(super) fn and_one(of: (&Length, Extent), tables: &mut Tables) -> Extent {
     with(LengthOp::Add, of, 1, tables).1
 }
 
+/// Cells of the table of a relation that has room for so many tuples.
+pub(super) fn cells(capacity: (&Length, Extent), tables: &mut Tables) -> (Length, Extent) {
+    // Two thirds of them are taken, at most.
+    let (length, extent) = with(LengthOp::Mul, capacity, 3, tables);
+    let (length, extent) = with(LengthOp::Div, (&length, extent), 2, tables);
+    let beside = Table::SPARE + Table::BESIDE;
+    with(LengthOp::Add, (&length, extent), beside, tables)
+}
+
 /// So many times a length.
 pub(super) fn times(of: (&Length, Extent), n: u32, tables: &mut Tables) -> (Length, Extent) {
     match n {

@@ -48,9 +48,17 @@ impl<'g> Fields<'g> {
                 }
                 (Domain::Nodes, Some(Length::Nodes))
             }
-            DomainArgs::Items { of, new } => match self.find(of, report)? {
+            DomainArgs::Items { of, portion } => match self.find(of, report)? {
+                (_, Slot::Queue(_)) if *portion == Portion::Last => {
+                    report.error_help(
+                        of.span(),
+                        format!("`last` is for relations, and `{of}` is none"),
+                        "a frontier's items are those that were pushed in the round before; of a list, `items(list, new)` are those that this wave has not swept",
+                    );
+                    return None;
+                }
                 (field, Slot::Queue(QueueId::Frontier(id))) => {
-                    if *new {
+                    if portion.goes_on() {
                         let list = matches!(field.kind, FieldKind::Frontier { list: true, .. });
                         let (message, help) = match list {
                             true => (
@@ -69,7 +77,7 @@ impl<'g> Fields<'g> {
                     (Domain::Items(id), nodes.then_some(Length::Nodes))
                 }
                 (field, Slot::Queue(QueueId::List(id))) => {
-                    if *new && field.reset.is_some() {
+                    if portion.goes_on() && field.reset.is_some() {
                         report.error_help(
                             of.span(),
                             format!("`{of}` begins anew with each round: what this wave has swept of it is not kept"),
@@ -77,11 +85,33 @@ impl<'g> Fields<'g> {
                         );
                         return None;
                     }
-                    (Domain::ListItems(id, *new), None)
+                    (Domain::ListItems(id, *portion), None)
+                }
+                (field, Slot::Relation(id, _)) => {
+                    let refused = match portion {
+                        Portion::New => Some((
+                            format!("`new` is for lists, and `{of}` is a relation"),
+                            "write `last`: what the round before found; or sweep all tuples",
+                        )),
+                        Portion::Last if wave.scope == 0 => Some((
+                            format!("`last` is what the round before found, and wave `{}` is in no fixpoint", wave.name()),
+                            "sweep all tuples, or put the wave into a fixpoint",
+                        )),
+                        Portion::Last if field.reset.is_some() => Some((
+                            format!("`{of}` begins anew with each round: what this wave has swept of it is not kept"),
+                            "sweep all tuples",
+                        )),
+                        Portion::All | Portion::Last => None,
+                    };
+                    if let Some((message, help)) = refused {
+                        report.error_help(of.span(), message, help);
+                        return None;
+                    }
+                    (Domain::ListItems(id, *portion), None)
                 }
                 (_, Slot::Broken) => return None,
                 (field, _) => {
-                    self.wrong_kind(of, field, "a frontier or a list", report);
+                    self.wrong_kind(of, field, "a frontier, a list or a relation", report);
                     return None;
                 }
             },
@@ -645,6 +675,22 @@ impl<'g> Fields<'g> {
                 }
                 self.mismatch(b, &[format!("&Append<{}>", show(item))], report);
                 None
+            }
+            Slot::Relation(list, table) => {
+                let FieldKind::List { item, .. } = &b.field.kind else {
+                    return None;
+                };
+                let fits = written_item(b.ty).is_some_and(|t| same_item(t, item));
+                match form {
+                    Written::Insert if fits => Some(ParamKind::Insert(list, table)),
+                    Written::Lookup if fits => Some(ParamKind::Lookup(list, table)),
+                    _ => {
+                        let item = show(item);
+                        let wanted = [format!("&Insert<{item}>"), format!("&Lookup<{item}>")];
+                        self.mismatch(b, &wanted, report);
+                        None
+                    }
+                }
             }
             Slot::Scalar(id) => {
                 let scalar = program.scalars[id.index()].scalar;

@@ -122,7 +122,7 @@ impl Taker<'_> {
                 self.report.refused(name.to_token_stream());
                 None
             }
-            _ if name == "report" && matches!(host, Some(Host::Result(_) | Host::Output(_))) => {
+            _ if name == "report" && matches!(host, Some(Host::Result(_) | Host::Output(_) | Host::Tuples(_))) => {
                 self.report.error_help(
                     name.span(),
                     "an output cannot be named `report`",
@@ -195,10 +195,16 @@ impl Taker<'_> {
                 );
                 None
             }
-            _ if item_of(ty, "List").is_some() || item_of(ty, "Frontier").is_some() => {
-                let (what, word) = match item_of(ty, "List") {
-                    Some(_) => ("list", "list(capacity = n)"),
-                    None => ("frontier", "frontier(capacity = n)"),
+            _ if ["List", "Frontier", "Relation"]
+                .iter()
+                .any(|word| item_of(ty, word).is_some()) =>
+            {
+                let (what, word) = if item_of(ty, "List").is_some() {
+                    ("list", "list(capacity = n)")
+                } else if item_of(ty, "Relation").is_some() {
+                    ("relation", "relation(capacity = n)")
+                } else {
+                    ("frontier", "frontier(capacity = n)")
                 };
                 self.report.error_help(
                     ty.span(),
@@ -534,8 +540,10 @@ impl Taker<'_> {
                     capacity,
                     item: Box::new(item.clone()),
                     output: output.is_some(),
+                    set: false,
                 }
             }
+            "relation" => self.relation(attr, args, (name, ty))?,
             "reduce" => self.reduction(attr, args, ty)?,
             _ => {
                 let role = match word {
@@ -547,6 +555,68 @@ impl Taker<'_> {
             }
         };
         (self.report.len() == errors).then_some(kind)
+    }
+
+    /// A set of tuples.
+    fn relation(
+        &mut self,
+        attr: &Attribute,
+        args: Vec<Arg>,
+        (name, ty): (&Ident, &Type),
+    ) -> Option<FieldKind> {
+        let (mut capacity, mut output) = (None, None);
+        for arg in args {
+            match arg.name.to_string().as_str() {
+                "capacity" => {
+                    let value = arg.value("capacity = N", self.report)?;
+                    capacity = Some(self.per("capacity", value)?);
+                }
+                "output" => {
+                    output = Some(arg.name.span());
+                    arg.flag(self.report);
+                }
+                "reset" => self.reset(arg)?,
+                _ => {
+                    let known = ["capacity", "output", "reset"];
+                    unknown_arg(&arg, "relation", &known, self.report);
+                }
+            }
+        }
+        if let (Some(output), Some(reset)) = (output, self.reset) {
+            self.report.error_help(
+                reset,
+                format!("relation `{name}` is given back, and only what it has when the run ends would be: it begins anew with each round"),
+                "leave `reset` or `output` out",
+            );
+            self.report
+                .error(output, format!("`{name}` is given back by this `output`"));
+            return None;
+        }
+        let Some(item) = item_of(ty, "Relation") else {
+            self.report.error_help(
+                ty.span(),
+                format!(
+                    "`#[relation]` needs the type `Relation<T>`, not `{}`",
+                    show(ty)
+                ),
+                "`T` is the type of a tuple: a scalar, a tuple or a struct of up to 64 bits",
+            );
+            return None;
+        };
+        let Some(capacity) = capacity else {
+            self.report.error_help(
+                attr.path().span(),
+                format!("relation `{name}` has no capacity"),
+                "say how many tuples it has room for: `#[relation(capacity = n)]`",
+            );
+            return None;
+        };
+        Some(FieldKind::List {
+            capacity,
+            item: Box::new(item.clone()),
+            output: output.is_some(),
+            set: true,
+        })
     }
 
     /// A `unique` list. `output`: where it says that it is given back.
@@ -1008,9 +1078,9 @@ const MOST_IN_ARRAY: u64 = 8;
 
 /// Whether a word can be the name of a struct of the user's.
 pub(crate) fn is_struct_word(word: &str) -> bool {
-    const OTHERS: [&str; 14] = [
+    const OTHERS: [&str; 17] = [
         "Csr", "Frontier", "List", "Bits", "Edge", "String", "Buf", "Push", "Append", "Reduce",
-        "Node", "Index", "Parts", "Rows",
+        "Node", "Index", "Parts", "Rows", "Relation", "Insert", "Lookup",
     ];
     word.starts_with(char::is_uppercase) && word != "Round" && !OTHERS.contains(&word)
 }
@@ -1031,7 +1101,7 @@ fn host(kind: Option<&(&str, Attribute)>, ty: &Type) -> Option<Host> {
     let element = match element {
         Type::Slice(s) => &*s.elem,
         Type::Array(a) if !has("per") => &*a.elem,
-        other => ["Vec", "List", "Frontier"]
+        other => ["Vec", "List", "Frontier", "Relation"]
             .iter()
             .find_map(|word| item_of(other, word))
             .unwrap_or(other),
@@ -1050,11 +1120,17 @@ fn host(kind: Option<&(&str, Attribute)>, ty: &Type) -> Option<Host> {
         Some("output") => Some(Host::Output(element)),
         Some("reduce") => Some(Host::Result(whole)),
         Some("list") => has("output").then_some(Host::Output(element)),
+        Some("relation") => has("output").then_some(Host::Tuples(element)),
         Some(_) => None,
         None if is("Csr") || is("Parts") || item_of(&whole, "Rows").is_some() => {
             Some(Host::Topology(whole))
         }
-        None if is("Frontier") || item_of(&whole, "List").is_some() => None,
+        None if is("Frontier")
+            || item_of(&whole, "List").is_some()
+            || item_of(&whole, "Relation").is_some() =>
+        {
+            None
+        }
         None => match ty {
             Type::Path(_)
                 if item_of(ty, "Vec").is_none() && !word.is_some_and(|w| is_struct_word(&w)) =>
