@@ -929,7 +929,7 @@ fn items_reach_their_rows() {
         word(Op::Ret, 0, 0, 0, 0),
     ];
     let mut program = program(code.to_vec(), 8, 0, vec![]);
-    program.waves[0].domain = Domain::ListItems(ListId(0), true);
+    program.waves[0].domain = Domain::ListItems(ListId(0), Portion::New);
     let mut fields = [None; MAX_FIELDS];
     (fields[0], fields[2]) = (Some(5), Some(6));
     program.kernels[0].item = ItemRows {
@@ -1769,7 +1769,7 @@ fn each_rule_is_checked() {
     assert_eq!(program(given_back), [(log, rule)]);
     let new = |p: &mut Program| {
         emptied_list(p);
-        p.waves[0].domain = Domain::ListItems(ListId(0), true);
+        p.waves[0].domain = Domain::ListItems(ListId(0), Portion::New);
     };
     let rule = Rule::ResetNew(FixpointId(0));
     assert!(broken(new).contains(&(log, rule)));

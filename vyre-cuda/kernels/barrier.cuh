@@ -103,6 +103,7 @@ __device__ __forceinline__ u64 uniform_value(const Value& v) {
             return unordered(r.kind, load_relaxed64(reduction_slot(r, r.epoch)));
         }
         case VYRE_VALUE_FRONTIER: return min(table<Frontier>(image().frontiers, v.id)->pushed, 0xffffffffull);
+        case VYRE_VALUE_MARK: return table<Mark>(image().marks, v.id)->items;
         default: return v.bits;
     }
 }
@@ -285,6 +286,13 @@ __device__ __forceinline__ void start_round(const Fixpoint& fixpoint) {
         }
     });
     __syncwarp();
+    if (fixpoint.marks != 0) {
+        each_lane(fixpoint.marks >> 16, [&](u32 i) {
+            Mark& mark = *table<Mark>(image().marks, (fixpoint.marks & 0xffff) + i);
+            mark.items = table<Frontier>(image().frontiers, mark.list)->swept;
+        });
+        __syncwarp();
+    }
 }
 
 // Shows the host how far the run is: rounds, and the frontier.

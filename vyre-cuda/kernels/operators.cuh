@@ -187,10 +187,10 @@ __device__ __forceinline__ void sweep_record_tiles(const Sweep& s, const Frontie
     }
 }
 
-__device__ __noinline__ void sweep_records(u32 frontier, u64 from) {
+// The items from `from` to before `n`.
+__device__ __noinline__ void sweep_records(u32 frontier, u64 from, u64 n) {
     const Sweep s;
     const Frontier& f = *table<Frontier>(image().frontiers, frontier);
-    const u64 n = f.swept;
     if (s.kernel.k == 1 || n - from <= static_cast<u64>(s.warps()) * 32)
         sweep_record_tiles<1>(s, f, from, n);
     else if (s.kernel.k == 2)
@@ -571,11 +571,15 @@ __device__ __forceinline__ void sweep_wave(u32 wave_id) {
             case VYRE_DOMAIN_Once:
             case VYRE_DOMAIN_Range:
             case VYRE_DOMAIN_Nodes: sweep_flat(wave.len, 0, 0); break;
-            case VYRE_DOMAIN_ListItems: sweep_records(wave.frontier, wave.from); break;
+            case VYRE_DOMAIN_ListItems: {
+                const u64 all = table<Frontier>(image().frontiers, wave.frontier)->swept;
+                sweep_records(wave.frontier, wave.from, wave.fresh != 0 ? wave.swept_to : all);
+                break;
+            }
             case VYRE_DOMAIN_Items: {
                 const Frontier& f = *table<Frontier>(image().frontiers, wave.frontier);
                 if (f.record != VYRE_NONE) {
-                    sweep_records(wave.frontier, 0);
+                    sweep_records(wave.frontier, 0, f.swept);
                     break;
                 }
                 sweep_flat(f.swept, f.items[f.side ^ f.owned], 0);

@@ -99,6 +99,7 @@ __device__ __forceinline__ void hand_out(Wave& wave, const Kernel& kernel) {
         }
     }
     if (wave.fresh != 0) {
+        if (wave.fresh > 1) n = table<Mark>(image().marks, wave.fresh - 2)->items;
         wave.from = wave.swept_to;
         wave.swept_to = n;
         n -= wave.from;

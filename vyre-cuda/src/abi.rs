@@ -205,6 +205,8 @@ pub(crate) mod value {
         REDUCTION = 2;
         /// A uniform slot is the length of a frontier or list.
         FRONTIER = 3;
+        /// A uniform slot is a mark.
+        MARK = 4;
     }
 }
 
@@ -399,7 +401,7 @@ abi! {
         limited: u32,
         most_steps: u64,
         per_multiprocessor: u32,
-        unused: u32,
+        marks: u32,
     }
 
     /// Grid-wide words: the barrier (one word a 128-byte line, with what is said beside it), the trap, whether the run was cut short because it is
@@ -474,7 +476,7 @@ abi! {
     }
 
     /// One wave. `narrow`: items of a frontier that a warp takes at least, so that their edges fill it. `fresh`: of a
-    /// list, only what it has not swept. `from`, `swept_to`: CTA state. `ranges`: the long edge ranges that its
+    /// list, 1: only what it has not swept; 2 and more: of that, what was there at the mark of this number less 2. `from`, `swept_to`: CTA state. `ranges`: the long edge ranges that its
     /// neighbour loop meets, by start (begin, end, first part, parts); `parts`: begin and end of each part; `sums`:
     /// what the loop makes of each part, and whether it could. `chunks`: nodes that start a chunk, the chunks having
     /// about as many short edges each, and after them the number of nodes. `pull`: its entry among those that may be
@@ -661,7 +663,15 @@ abi! {
         unused: u32,
     }
 
+    /// What a list held when the round of a fixpoint began, which is CTA state; the list's number.
+    struct Mark {
+        items: u64,
+        list: u32,
+        unused: u32,
+    }
+
     /// A fixpoint. `until_frontier`: its condition is that this frontier is empty. `round` and `rounds`: CTA state.
+    /// `marks`: the first of its marks, and in the high half how many it has.
     struct Fixpoint {
         max_rounds: u64,
         round: u64,
@@ -675,7 +685,7 @@ abi! {
         reduction_count: u32,
         swaps: u32,
         swap_count: u32,
-        unused: u32,
+        marks: u32,
     }
 
     /// Memory to set in a step: whole 16-byte units. Where lists are packed, `units` is the most bytes of a column there.

@@ -21,13 +21,13 @@ use crate::abi::{self, NONE};
 use crate::quick::{self, QuickWord};
 use crate::shape::Shape;
 use form::{Rows, barriers_order};
-use run::value_of;
+use run::{mark_of, value_of};
 use thiserror::Error;
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::vir0::flow::effect;
 use vyre_core::vir0::isa::Effect;
 use vyre_core::vir0::module::{
-    Domain, FixpointId, Kernel, Program, ReduceOp, Resource, TopologyId,
+    Domain, FixpointId, Kernel, Portion, Program, ReduceOp, Resource, TopologyId,
 };
 use vyre_core::vir0::scalar::Scalar;
 
@@ -89,6 +89,8 @@ pub(crate) struct Layout {
     waves: Vec<abi::Wave>,
     /// The program's, then those whose rounds are second flips of lists.
     fixpoints: Vec<abi::Fixpoint>,
+    /// Those of all fixpoints, in their order.
+    marks: Vec<abi::Mark>,
     steps: Vec<abi::Step>,
     /// By phase, the step that fills what its start is the time for; the barrier behind it is the next step. Where
     /// nothing shares memory, of the first phase only.
@@ -166,6 +168,7 @@ impl Layout {
             kernels: Vec::new(),
             waves: Vec::new(),
             fixpoints: Vec::new(),
+            marks: Vec::new(),
             steps: Vec::new(),
             fills: Vec::new(),
             refills: Vec::new(),
@@ -205,7 +208,11 @@ impl Layout {
                 topology,
                 frontier: swept.unwrap_or(NONE),
                 narrow,
-                fresh: wave.domain.list().is_some_and(|(_, new)| new).into(),
+                fresh: match (wave.domain.list(), wave.fixpoint) {
+                    (Some((list, Portion::Last)), Some(f)) => 2 + mark_of(program, f, list),
+                    (Some((_, portion)), _) => portion.goes_on().into(),
+                    (None, _) => 0,
+                },
                 pull: NONE,
                 ..Default::default()
             });
@@ -349,6 +356,7 @@ impl Layout {
         head.records = table(records_of(program).count() * size_of::<abi::Record>());
         head.reductions = table(program.reductions.len() * size_of::<abi::Reduction>());
         head.fixpoints = table(size_of_val(self.fixpoints.as_slice()));
+        head.marks = table(self.marks.len() * size_of::<abi::Mark>());
         head.lists = table(size_of_val(self.lists.as_slice()));
         head.pulls = table(self.pulls.len() * size_of::<abi::Pull>());
         // At most one fill a buffer, one for a frontier's stamps, and one for a bitmap; and where lists are packed.

@@ -341,7 +341,11 @@ fn waves(p: &mut Program, choices: &mut Choices<'_>) {
                 2 => Domain::Items(frontier),
                 3 => Domain::Edges(topology),
                 4 => Domain::EdgesFrom(topology, frontier),
-                5 => Domain::ListItems(ListId(choices.id(p.lists.len())), choices.one_in(2)),
+                5 => {
+                    let portions = [Portion::All, Portion::New, Portion::Last];
+                    let portion = portions[choices.below(3)];
+                    Domain::ListItems(ListId(choices.id(p.lists.len())), portion)
+                }
                 _ => Domain::Nodes,
             };
             if let Some(wave) = choices.pick_mut(&mut p.waves) {
@@ -494,7 +498,8 @@ fn code(p: &mut Program, choices: &mut Choices<'_>) {
             }
         }
         _ => {
-            let uniform = match choices.below(7) {
+            let uniform = match choices.below(8) {
+                6 => Uniform::Began(ListId(choices.id(p.lists.len()))),
                 0 => Uniform::Round,
                 5 => Uniform::OuterRound(FixpointId(choices.id(p.fixpoints.len()))),
                 1 => Uniform::Nodes,

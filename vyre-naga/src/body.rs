@@ -85,6 +85,7 @@ pub(crate) fn function(
     let mut body = Body {
         f,
         program,
+        id,
         kernel,
         blocks: blocks(&kernel.code),
         live: live_in(&kernel.code),
@@ -150,6 +151,7 @@ struct Now {
 struct Body<'m, 'l, 'p> {
     f: Fun<'m, 'l>,
     program: &'p Program,
+    id: KernelId,
     kernel: &'p Kernel,
     blocks: Vec<Block>,
     live: Vec<Rows>,
@@ -292,7 +294,7 @@ impl Body<'_, '_, '_> {
                 self.f.control_now(at)
             }
             Uniform::Began(l) => {
-                let fixpoint = program.fixpoint_of(self.kernel);
+                let fixpoint = program.fixpoint_of(self.id);
                 let fixpoint = fixpoint.expect("only a condition asks for it");
                 let at = self.f.m.layout.control(Held::Began(fixpoint.0, l.0));
                 self.f.control_now(at)

@@ -17,7 +17,9 @@ use crate::layout::{Arena, Held, Kind, Layout, Piece, words_of};
 use naga::{Barrier, BinaryOperator as Bin, BuiltIn, EntryPoint, Module, ShaderStage, Statement};
 use std::collections::BTreeSet;
 use vyre_core::plan::shaders::{EXACT_WORDS, WORKGROUP, part_words, record_words, reduced};
-use vyre_core::vir0::module::{Domain, FixpointId, Program, ReduceOp, TopologyId, WaveId};
+use vyre_core::vir0::module::{
+    Domain, FixpointId, ListId, Portion, Program, ReduceOp, TopologyId, Wave, WaveId,
+};
 
 /// What an invocation knows of itself.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Memory on the host, as plain as it can be: a column for each buffer, and for each field of each list.
 
 use crate::random::Random;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use vyre_core::dsl::{Csr, columns::Column, error::RunError};
 use vyre_core::run::args::{Args, check_columns, check_run, resolve_topologies};
@@ -74,6 +74,8 @@ pub(crate) struct State {
     pub(crate) pushed: Vec<HashSet<u32>>,
     pub(crate) lists: Vec<Items>,
     pub(crate) swept: Vec<usize>,
+    /// How many items a list held when the round of a fixpoint began.
+    pub(crate) began: HashMap<(FixpointId, ListId), usize>,
     pub(crate) reductions: Vec<Total>,
     pub(crate) rounds: Vec<u32>,
     pub(crate) fault: Option<Box<Pending>>,
@@ -143,7 +145,7 @@ impl State {
             },
             Uniform::Len(QueueId::List(l)) => self.lists[l.index()].len(),
             Uniform::Nodes => self.sizes.nodes,
-            Uniform::Round => return None,
+            Uniform::Round | Uniform::Began(_) => return None,
             Uniform::OuterRound(f) => self.rounds[f.index()].into(),
         })
     }

@@ -156,7 +156,7 @@ impl Generator<'_, '_> {
                 self.program.frontiers[id.index()].reset = owner;
             }
         }
-        let new = |w: &Wave| matches!(w.domain, Domain::ListItems(_, true));
+        let new = |w: &Wave| w.domain.list().is_some_and(|(_, portion)| portion.goes_on());
         let owner = self.around([Resource::from(LOG); 2], |_| true, &[]);
         if owner.is_some() && !self.program.waves.iter().any(new) && self.u.ratio(3, 4)? {
             let log = &mut self.program.lists[LOG.index()];
@@ -259,7 +259,14 @@ impl Generator<'_, '_> {
             2 => Domain::Range(Extent::Fixed(2)),
             3 => Domain::Items(front),
             4 => Domain::EdgesFrom(topology, front),
-            _ => Domain::ListItems(LOG, self.u.ratio(1, 3)?),
+            _ => {
+                let inside = [Portion::New, Portion::Last];
+                let portion = match self.u.ratio(1, 2)? {
+                    true => inside[usize::from(scope.is_some() && self.u.ratio(1, 2)?)],
+                    false => Portion::All,
+                };
+                Domain::ListItems(LOG, portion)
+            }
         };
         let mut accesses = Vec::new();
         let mut uses = |resource, mode| {

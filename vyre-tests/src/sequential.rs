@@ -4,7 +4,8 @@
 use crate::memory::{Items, State};
 use crate::random::Random;
 use crate::shuffled::Shuffler;
-use std::mem::{replace, swap};
+use std::mem::swap;
+use std::ops::Range;
 use std::sync::Arc;
 use vyre_core::cpu::interp::{Interpreter, Item};
 use vyre_core::dsl::error::RunError;
@@ -147,9 +148,28 @@ impl State {
         }
     }
 
-    fn uniforms(&self, kernel: &Kernel, round: u32) -> Vec<u64> {
-        let value = |&of: &Uniform| self.uniform(of).unwrap_or(round.into());
+    fn uniforms(&self, kernel: &Kernel, round: u32, fixpoint: Option<FixpointId>) -> Vec<u64> {
+        let value = |&of: &Uniform| match (of, fixpoint) {
+            (Uniform::Began(l), Some(f)) => self.began[&(f, l)] as u64,
+            (of, _) => self.uniform(of).unwrap_or(round.into()),
+        };
         kernel.uniforms.iter().map(value).collect()
+    }
+}
+
+impl State {
+    /// Positions of the list items that a wave would sweep now.
+    fn portion(&self, wave: WaveId) -> Range<usize> {
+        let declared = &self.program.waves[wave.index()];
+        let (l, portion) = declared.domain.list().expect("it sweeps a list");
+        let end = match (portion, declared.fixpoint) {
+            (Portion::Last, Some(f)) => self.began[&(f, l)],
+            _ => self.lists[l.index()].columns[0].len(),
+        };
+        match portion.goes_on() {
+            true => self.swept[wave.index()]..end,
+            false => 0..end,
+        }
     }
 }
 
@@ -174,18 +194,19 @@ impl Sweeper for State {
                 let steps = nodes.map(|v| 1 + u64::from(graph.degree(v as u32)));
                 steps.sum()
             }
-            Domain::ListItems(l, new) => {
-                let len = self.lists[l.index()].columns[0].len();
-                let before = if new { self.swept[wave.index()] } else { 0 };
-                (len - before) as u64
-            }
+            Domain::ListItems(..) => self.portion(wave).len() as u64,
         }
     }
     fn sweep(&mut self, wave: WaveId, round: u32) -> Result<(), RunError> {
         let program = Arc::clone(&self.program);
-        let Wave { domain, kernel, .. } = program.waves[wave.index()];
+        let Wave {
+            domain,
+            kernel,
+            fixpoint,
+            ..
+        } = program.waves[wave.index()];
         let kernel = &program.kernels[kernel.index()];
-        let uniforms = self.uniforms(kernel, round);
+        let uniforms = self.uniforms(kernel, round, fixpoint);
         let mut runner = self.runner(&program, kernel, &uniforms);
         let (mut from, mut len) = (0, self.sizes.nodes as usize);
         let (mut swept, mut graph, mut keyed) = (Vec::new(), None, false);
@@ -202,10 +223,10 @@ impl Sweeper for State {
                     graph = Some(Arc::clone(&self.graphs[t.index()]));
                 }
             }
-            Domain::ListItems(l, new) => {
-                (len, keyed) = (self.lists[l.index()].columns[0].len(), true);
-                let before = replace(&mut self.swept[wave.index()], len);
-                from = if new { before } else { 0 };
+            Domain::ListItems(..) => {
+                let range = self.portion(wave);
+                (from, len, keyed) = (range.start, range.end, true);
+                self.swept[wave.index()] = len;
             }
         }
         for at in from..len {
@@ -304,6 +325,9 @@ impl Sweeper for State {
                 list.clear();
             }
         }
+        for (l, list) in (0..).map(ListId).zip(&self.lists) {
+            self.began.insert((fixpoint, l), list.columns[0].len());
+        }
         for (column, declared) in self.buffers.iter_mut().zip(&program.buffers) {
             if declared.reset == Some(fixpoint) {
                 let bits = declared
@@ -365,7 +389,7 @@ impl Sweeper for State {
         let program = Arc::clone(&self.program);
         let id = program.fixpoints[fixpoint.index()].until;
         let kernel = &program.kernels[id.index()];
-        let uniforms = self.uniforms(kernel, round);
+        let uniforms = self.uniforms(kernel, round, Some(fixpoint));
         let mut interpreter = Interpreter::new(kernel, &uniforms);
         Ok(match interpreter.run(Item::default(), self) {
             Ok(0) => Verdict::Again,

@@ -606,7 +606,7 @@ impl Sweeper for Session {
             Uniform::Constant(c) => self.program.constants[c.index()].bits,
             Uniform::Nodes => self.sizes.nodes,
             Uniform::OuterRound(f) => self.rounds[f.index()].into(),
-            Uniform::Round => return None,
+            Uniform::Round | Uniform::Began(_) => return None,
         })
     }
 }

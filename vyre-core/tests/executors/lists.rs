@@ -244,8 +244,8 @@ fn program() -> Program {
     let domains = [
         Domain::Nodes,
         Domain::Items(FrontierId(0)),
-        Domain::ListItems(ListId(1), true),
-        Domain::ListItems(ListId(1), false),
+        Domain::ListItems(ListId(1), Portion::New),
+        Domain::ListItems(ListId(1), Portion::All),
     ];
     let waves = (0..).zip(&bodies).zip(domains);
     let site = |line| Site {

@@ -522,7 +522,7 @@ fn sweeps_of_items_give_the_same_bits_where_one_word_is_the_item() {
         ..ItemLocals::default()
     };
     let mut p = program(&b);
-    p.waves[0].domain = Domain::ListItems(ListId(0), false);
+    p.waves[0].domain = Domain::ListItems(ListId(0), Portion::All);
     assert!(
         !same_bits(&p, &b),
         "two items with one key can trap differently"

@@ -108,6 +108,7 @@ pub(super) struct Run<'m> {
     records: Vec<abi::Record>,
     reductions: Vec<abi::Reduction>,
     fixpoints: Vec<abi::Fixpoint>,
+    marks: Vec<abi::Mark>,
     lists: Vec<u32>,
     pulls: Vec<abi::Pull>,
     fills: Vec<abi::Fill>,
@@ -167,7 +168,8 @@ impl<'m> Run<'m> {
             frontiers: counted(&tables, head.frontiers, head.frontier_count),
             records: counted(&tables, head.records, head.record_count),
             reductions: counted(&tables, head.reductions, head.reduction_count),
-            fixpoints: values_of(between(head.fixpoints, head.lists)),
+            fixpoints: values_of(between(head.fixpoints, head.marks)),
+            marks: values_of(between(head.marks, head.lists)),
             lists: values_of(between(head.lists, head.pulls)),
             pulls: values_of(between(head.pulls, head.fills)),
             fills: counted(&tables, head.fills, head.fill_count),
@@ -357,6 +359,10 @@ impl<'m> Run<'m> {
                 self.memory.store(slot + 8 * k, 8, identity);
             }
         }
+        let marks = fixpoint.marks as usize;
+        for mark in &mut self.marks[marks & 0xffff..][..marks >> 16] {
+            mark.items = self.frontiers[mark.list as usize].swept;
+        }
     }
 
     /// Whether a fixpoint is done; `None` where the run stops.
@@ -442,6 +448,7 @@ impl<'m> Run<'m> {
             value::ROUND => self.fixpoints[v.id as usize].round,
             value::REDUCTION => self.reduction(v.id as usize),
             value::FRONTIER => self.frontiers[v.id as usize].pushed.min(u32::MAX.into()),
+            value::MARK => self.marks[v.id as usize].items,
             _ => v.bits,
         }
     }
@@ -511,8 +518,11 @@ impl<'m> Run<'m> {
                 self.fields(&mut interpreter, kernel, (wave.frontier, domain, 0..len));
             }
             Domain::ListItems(..) => {
-                let len = self.frontiers[wave.frontier as usize].swept;
+                let mut len = self.frontiers[wave.frontier as usize].swept;
                 let mut from = 0;
+                if wave.fresh > 1 {
+                    len = self.marks[wave.fresh as usize - 2].items;
+                }
                 if wave.fresh != 0 {
                     from = wave.swept_to;
                     self.waves[id as usize].swept_to = len;

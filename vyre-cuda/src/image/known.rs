@@ -167,6 +167,7 @@ impl Layout {
             &self.fixpoints,
             fields!(Fixpoint: round, rounds),
         );
+        known.only(head.marks, &self.marks, fields!(Mark: list));
         known.all_but(head.lists, &self.lists, &[]);
         let pulls: Vec<abi::Pull> = self.pulls.iter().map(|pull| pull.entry).collect();
         known.only(

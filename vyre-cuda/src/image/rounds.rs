@@ -161,7 +161,7 @@ impl Layout {
             thread::sites(kernel).map_err(|why| General::Body(id, why))?;
             let stays = |u: &Uniform| match u {
                 Uniform::Reduction(r) => program.reductions[r.index()].owner != Some(f),
-                Uniform::Len(_) => false,
+                Uniform::Len(_) | Uniform::Began(_) => false,
                 Uniform::Scalar(_)
                 | Uniform::Constant(_)
                 | Uniform::Nodes

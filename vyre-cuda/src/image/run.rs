@@ -8,7 +8,7 @@ use vyre_core::vir0::exact;
 use vyre_core::vir0::flow::op;
 use vyre_core::vir0::isa::Op;
 use vyre_core::vir0::module::{
-    FixpointId, Kernel, KernelId, Program, ReduceOp, Reduction, Uniform,
+    FixpointId, Kernel, KernelId, ListId, Program, ReduceOp, Reduction, Uniform,
 };
 
 /// How a run's wave pulls: the first two of three bitmaps (0: only what is missed is counted), the topology
@@ -258,6 +258,7 @@ impl Layout {
             .collect();
         put(&mut out, head.reductions, &reductions);
         put(&mut out, head.fixpoints, &self.fixpoints);
+        put(&mut out, head.marks, &self.marks);
         put(&mut out, head.lists, &self.lists);
         put(&mut out, head.fills, &fills);
         debug_assert!(
@@ -308,11 +309,13 @@ impl Layout {
             .flat_map(|(k, kernel)| kernel.uniforms.iter().map(move |u| (k, u)))
             .map(|(k, u)| {
                 let mut value = value_of(program, u, scalars, nodes);
-                if *u == Uniform::Round {
-                    match program.fixpoint_of(KernelId(k as u16)) {
-                        Some(f) => value.id = f.0.into(),
-                        None => value.kind = abi::value::BITS,
-                    }
+                // Those of the kernel's own fixpoint.
+                let own = program.fixpoint_of(KernelId(k as u16));
+                match (*u, own) {
+                    (Uniform::Round, Some(f)) => value.id = f.0.into(),
+                    (Uniform::Began(list), Some(f)) => value.id = mark_of(program, f, list),
+                    (Uniform::Round | Uniform::Began(_), None) => value.kind = abi::value::BITS,
+                    _ => {}
                 }
                 value
             })
@@ -345,6 +348,12 @@ fn put<T: Pod>(out: &mut [u8], at: u32, values: &[T]) {
     out[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
 }
 
+/// The number of the mark that says what a list held when the round of a fixpoint began.
+pub(super) fn mark_of(program: &Program, fixpoint: FixpointId, list: ListId) -> u32 {
+    let marks = program.marks();
+    marks.binary_search(&(fixpoint, list)).unwrap_or(0) as u32
+}
+
 pub(super) fn value_of(
     program: &Program,
     uniform: &Uniform,
@@ -363,6 +372,7 @@ pub(super) fn value_of(
         Uniform::OuterRound(f) => (value::ROUND, f.0, 0),
         Uniform::Reduction(r) => (value::REDUCTION, r.0, 0),
         Uniform::Len(q) => (value::FRONTIER, program.place_of(q) as u16, 0),
+        Uniform::Began(_) => (value::MARK, 0, 0),
     };
     abi::Value {
         bits,

@@ -65,6 +65,20 @@ impl Layout {
                 self.fixpoints.push(described);
             }
         }
+        for (f, list) in program.marks() {
+            // What begins empty has begun behind the second flip.
+            let at = second[f.index()].map_or(f.index(), |id| id as usize);
+            let described = &mut self.fixpoints[at];
+            if described.marks == 0 {
+                described.marks = self.marks.len() as u32;
+            }
+            described.marks += 1 << 16;
+            self.marks.push(abi::Mark {
+                items: 0,
+                list: program.place_of(list.into()) as u32,
+                unused: 0,
+            });
+        }
         let mut looked: Vec<u32> = Vec::new();
         self.fills_here();
         let phases = phases(&program.schedule);
@@ -185,7 +199,7 @@ impl Layout {
                 Uniform::Reduction(r) => program.reductions[r.index()].owner != Some(f),
                 // The short way takes every round for this fixpoint's.
                 Uniform::OuterRound(_) => false,
-                Uniform::Len(_) => false,
+                Uniform::Len(_) | Uniform::Began(_) => false,
                 Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Nodes | Uniform::Round => true,
             })
     }

@@ -233,6 +233,7 @@ impl<'a> Reader<'a> {
             | Uniform::Constant(_)
             | Uniform::Round
             | Uniform::OuterRound(_)
+            | Uniform::Began(_)
             | Uniform::Nodes => None,
         }
     }

@@ -35,7 +35,10 @@ impl File<'_> {
         let changes = kind != fill::LITERAL
             && matches!(
                 self.kernel.uniforms[value as usize],
-                Uniform::Reduction(_) | Uniform::Len(_) | Uniform::OuterRound(_)
+                Uniform::Reduction(_)
+                | Uniform::Len(_)
+                | Uniform::Began(_)
+                | Uniform::OuterRound(_)
             );
         let fills = if changes {
             &mut self.dynamic

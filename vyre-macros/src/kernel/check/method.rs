@@ -465,7 +465,7 @@ impl Checker<'_> {
         let takes = match (h, name.as_str()) {
             (HandleTy::Atomic(_), "compare_exchange" | "compare_and_swap") => 2,
             (HandleTy::Cell, "at") => 2,
-            (_, "len" | "load" | "is_empty" | "inc") => 0,
+            (_, "len" | "load" | "is_empty" | "inc" | "settled") => 0,
             _ => 1,
         };
         if args.len() != takes {
