@@ -37,6 +37,7 @@ pub(crate) fn kind_name(kind: TrapKind) -> &'static str {
         TrapKind::Panic => "PANIC",
         TrapKind::UnknownWord => "UNKNOWN_WORD",
         TrapKind::OutsidePart => "OUTSIDE_PART",
+        TrapKind::RelationOverflow => "RELATION_OVERFLOW",
     }
 }
 

@@ -101,7 +101,7 @@ fn a_full_relation_says_how_many_it_would_need(runtime: &Runtime) {
             panic!("{error}");
         };
         let Trap { kind, len, index, .. } = **trap;
-        assert_eq!((kind, len), (TrapKind::ListOverflow, u64::from(room)));
+        assert_eq!((kind, len), (TrapKind::RelationOverflow, u64::from(room)));
         assert!(index > len && index <= all as u64, "{trap}");
         let text = trap.to_string();
         assert!(text.contains("relation `path`"), "{text}");

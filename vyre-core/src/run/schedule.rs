@@ -750,7 +750,7 @@ fn overflow(program: &Program, overflow: Overflow, waves: &[WaveId]) -> Pending 
     Pending {
         key: (wave, WHOLE_WAVE, pc),
         fault: Fault {
-            kind: overflow.of.overflow(),
+            kind: program.overflow_of(overflow.of),
             index: overflow.needed,
             len: overflow.capacity,
             site: site_of(program, kernel_of(wave), pc),

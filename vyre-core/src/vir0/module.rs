@@ -690,14 +690,6 @@ impl QueueId {
         }
     }
 
-    /// The trap where it has no room for what is added.
-    pub const fn overflow(self) -> TrapKind {
-        match self {
-            QueueId::Frontier(_) => TrapKind::FrontierOverflow,
-            QueueId::List(_) => TrapKind::ListOverflow,
-        }
-    }
-
     /// How many arrays of items each field has: what is added to a frontier is apart from what is swept.
     pub const fn sides(self) -> u64 {
         match self {
@@ -1155,6 +1147,15 @@ impl Program {
         marks.sort_unstable();
         marks.dedup();
         marks
+    }
+
+    /// The trap where a queue has no room for what is added.
+    pub fn overflow_of(&self, id: QueueId) -> TrapKind {
+        match id {
+            QueueId::Frontier(_) => TrapKind::FrontierOverflow,
+            QueueId::List(l) if self.table_of(l).is_some() => TrapKind::RelationOverflow,
+            QueueId::List(_) => TrapKind::ListOverflow,
+        }
     }
 
     /// What a user calls a queue.

@@ -126,7 +126,9 @@ pub fn subject_of(
         };
         let size = match kind {
             TrapKind::IndexOutOfBounds => length(program, sizes, (op, resource), (len, dimension)),
-            TrapKind::FrontierOverflow | TrapKind::ListOverflow => capacity(program, resource),
+            TrapKind::FrontierOverflow | TrapKind::ListOverflow | TrapKind::RelationOverflow => {
+                capacity(program, resource)
+            }
             _ => None,
         };
         let Some(size) = size else { continue };

@@ -49,6 +49,8 @@ pub enum TrapKind {
     /// In a part of a graph, `index` is not below `len`, which is the part's nodes or edges. No word of a kernel names
     /// it.
     OutsidePart = 11,
+    /// A relation needed room for at least `index` tuples; its capacity is `len`.
+    RelationOverflow = 12,
 }
 
 /// A checked fault of one item. The executor adds wave, item and site.
@@ -66,7 +68,7 @@ pub struct Fault {
 
 impl TrapKind {
     /// Every kind.
-    pub const ALL: [TrapKind; 11] = [
+    pub const ALL: [TrapKind; 12] = [
         TrapKind::IndexOutOfBounds,
         TrapKind::DivideByZero,
         TrapKind::DivideOverflow,
@@ -78,6 +80,7 @@ impl TrapKind {
         TrapKind::Panic,
         TrapKind::UnknownWord,
         TrapKind::OutsidePart,
+        TrapKind::RelationOverflow,
     ];
 
     /// The kinds that a word of a kernel can name.
@@ -91,6 +94,7 @@ impl TrapKind {
         match self {
             TrapKind::FrontierOverflow
             | TrapKind::ListOverflow
+            | TrapKind::RelationOverflow
             | TrapKind::RoundLimit
             | TrapKind::UnknownWord => false,
             TrapKind::IndexOutOfBounds
@@ -223,13 +227,17 @@ impl Trap {
             TrapKind::DivideByZero => write!(f, "division by zero")?,
             TrapKind::DivideOverflow => write!(f, "division overflows")?,
             TrapKind::Assert => write!(f, "assertion failed")?,
-            TrapKind::FrontierOverflow | TrapKind::ListOverflow => {
-                let frontier = self.kind == TrapKind::FrontierOverflow;
-                write!(f, "{}", if frontier { "frontier" } else { "list" })?;
+            TrapKind::FrontierOverflow | TrapKind::ListOverflow | TrapKind::RelationOverflow => {
+                let (what, items) = match self.kind {
+                    TrapKind::FrontierOverflow => ("frontier", "items"),
+                    TrapKind::RelationOverflow => ("relation", "tuples"),
+                    _ => ("list", "items"),
+                };
+                write!(f, "{what}")?;
                 if let Some(of) = &self.subject {
                     write!(f, " {of}")?;
                 }
-                write!(f, " needs at least {i} items; its capacity is {n}")?;
+                write!(f, " needs at least {i} {items}; its capacity is {n}")?;
                 match &self.subject {
                     Some(of) if !of.size.is_empty() => write!(f, " ({})", of.size)?,
                     _ => {}

@@ -207,7 +207,7 @@ impl Layout {
             topology: self.swept_with.get(i).copied().flatten().unwrap_or(NONE),
             owned: declared.is_some_and(|d| d.owner.is_some()).into(),
             record: record.map_or(NONE, |r| r as u32),
-            trap: id.overflow() as u32,
+            trap: program.overflow_of(id) as u32,
             ..Default::default()
         }
     }
