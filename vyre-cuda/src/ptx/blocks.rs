@@ -26,8 +26,10 @@ pub(super) struct Open {
     leaves: bool,
     /// Of a loop: items start its next turn from inside.
     continues: bool,
-    /// Of a loop: every turn passes a vote whether items are left.
+    /// Of a loop: a turn passes a vote whether items are left.
     votes: bool,
+    /// Of a loop: a turn whose items have all left ends before that vote.
+    ends_early: bool,
     /// Of an `if`: its second branch is open, or it has none.
     pub(super) is_last: bool,
 }
@@ -230,10 +232,13 @@ impl Body<'_> {
     }
 
     /// Where items may be active next that are not here.
-    fn next_label(&self) -> String {
-        match self.open.last() {
+    fn next_label(&mut self) -> String {
+        match self.open.last_mut() {
             None => self.body_end(),
-            Some(open) => open.inner.clone(),
+            Some(open) => {
+                open.ends_early |= !open.votes;
+                open.inner.clone()
+            }
         }
     }
 
@@ -260,6 +265,7 @@ impl Body<'_> {
             leaves: inside.iter().any(leaves),
             continues,
             votes: false,
+            ends_early: false,
             is_last: block.otherwise.is_none(),
         };
         self.open.push(open);
@@ -378,8 +384,8 @@ impl Body<'_> {
         let (head, depth) = (self.head(), self.depth());
         let open = self.open.last().expect("an end closes a block");
         let (inner, outer) = (open.inner.clone(), open.outer.clone());
-        let (continues, votes, block, proved) =
-            (open.continues, open.votes, open.block, open.proved.clone());
+        let votes = open.votes && !open.ends_early;
+        let (continues, block, proved) = (open.continues, open.block, open.proved.clone());
         self.label(&inner);
         if continues {
             for j in 0..self.together {

@@ -923,6 +923,36 @@ fn every_operation_computes_what_it_means() {
     }
 }
 
+/// `loop { if n == 3 { own[v] = n; break; } if n == most { break; } own[v] = n; n += 1; }`: all items of a warp leave in the middle
+/// of a turn, before the place where it is asked whether some are left.
+#[test]
+fn a_loop_ends_that_all_items_leave_from_a_block_inside() {
+    for most in [7, 2] {
+        let code = vec![
+            word(Op::Mov32, 1, IMM, 0, 0),
+            word(Op::Loop, 0, 0, 0, 12),
+            word(Op::Eq32, 2, 1, IMM, 3),
+            word(Op::If, 0, 2, 0, 6),
+            word(Op::St32, 0, 0, 1, OWN32 << 16),
+            word(Op::Break, 0, 0, 0, 0),
+            word(Op::EndIf, 0, 0, 0, 0),
+            word(Op::Eq32, 2, 1, IMM, most),
+            word(Op::BreakIf, 0, 2, 0, 0),
+            word(Op::St32, 0, 0, 1, OWN32 << 16),
+            word(Op::Add32, 1, 1, IMM, 1),
+            word(Op::EndLoop, 0, 0, 0, 1),
+            word(Op::Ret, 0, 0, 0, 0),
+        ];
+        let program = of_kernel(code, 3);
+        let given = buffers(&program, |_, _| 9);
+        let meant = meant(&program, 0, 30, &given);
+        for items in [1, 4, SWEEP] {
+            let made = emulated(&program, 0, items, 30, &given);
+            assert!(made == meant, "{items} items a lane, {most}");
+        }
+    }
+}
+
 /// `for u in graph.neighbors(v) { total = total (op) x[u] }`, before and behind it something of the item.
 #[test]
 fn loops_that_are_shared_out_take_in_what_they_mean() {
