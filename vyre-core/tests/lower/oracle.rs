@@ -74,7 +74,7 @@ pub(crate) fn uniform(u: Uniform) -> u64 {
         Uniform::Round => 3,
         Uniform::OuterRound(_) => 2,
         Uniform::Nodes => LEN.into(),
-        Uniform::Reduction(_) | Uniform::Len(_) => 11,
+        Uniform::Reduction(_) | Uniform::Len(_) | Uniform::Began(_) => 11,
     }
 }
 
@@ -597,6 +597,9 @@ impl<'a> Oracle<'a> {
                 let items = &mut self.world.items[0];
                 items.push(item?);
                 items.len() as u64 - 1
+            }
+            Expr::Insert { .. } | Expr::Contains { .. } => {
+                unreachable!("random bodies have no relations")
             }
             Expr::Len(_) => LEN.into(),
             Expr::Csr {
