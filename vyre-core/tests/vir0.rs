@@ -1270,7 +1270,10 @@ fn what_a_relation_asks_of_its_list_is_kept() {
         assert_eq!(verify(program), Ok(()));
         assert_eq!(decode(&encode(program)).as_ref(), Ok(program));
         let text = disasm::program(program);
-        assert!(text.contains(&format!("wave relax over {shown}\n")), "{text}");
+        assert!(
+            text.contains(&format!("wave relax over {shown}\n")),
+            "{text}"
+        );
         assert_eq!(program.marks(), marks);
     }
 
@@ -1310,7 +1313,10 @@ fn what_a_relation_asks_of_its_list_is_kept() {
 fn a_key_is_looked_for_in_the_cells_of_its_table() {
     let keys = (0..2_000).chain([u64::MAX - 1, 1 << 32, 1 << 63]);
     for cells in [1, 2, 255, 3_000, u32::MAX] {
-        assert!(keys.clone().all(|key| Table::first_cell(key, cells) < cells));
+        assert!(
+            keys.clone()
+                .all(|key| Table::first_cell(key, cells) < cells)
+        );
     }
     // Keys that differ in few bits, or in the high ones alone, begin in many cells.
     for shift in [0, 20, 32, 53] {
@@ -1321,7 +1327,10 @@ fn a_key_is_looked_for_in_the_cells_of_its_table() {
         assert!(most <= Some(&8), "{most:?} of those shifted by {shift}");
     }
     let bits = Table::key_bits(&[Scalar::Bool, Scalar::U8, Scalar::I32]);
-    assert_eq!((bits, Table::key_bits(&[Scalar::F64])), (48, Table::KEY_BITS));
+    assert_eq!(
+        (bits, Table::key_bits(&[Scalar::F64])),
+        (48, Table::KEY_BITS)
+    );
 }
 
 #[test]

@@ -186,7 +186,8 @@ pub mod __private {
     pub use crate::passes::RegisteredPass;
     pub use inventory;
     pub use vyre_core::cpu::native::{
-        FrontierView, Functions, Lane, LaneArg, Named, RelationView, Sweep, Until, open as open_native,
+        FrontierView, Functions, Lane, LaneArg, Named, RelationView, Sweep, Until,
+        open as open_native,
     };
     pub use vyre_core::dsl::columns::{Element, Slice, SliceMut};
     pub use vyre_core::dsl::error::RunError;

@@ -590,17 +590,25 @@ mod of_relations {
     fn an_insert_updates_and_a_question_reads() {
         let modes = |block| {
             let list = modes(&body(&[U32; 8], block)).into_iter();
-            list.map(|(resource, mode, _)| (resource, mode)).collect::<Vec<_>>()
+            list.map(|(resource, mode, _)| (resource, mode))
+                .collect::<Vec<_>>()
         };
         let list = Resource::from(ListId(0));
         let cells = Resource::Buffer(table());
         let appends = (list, Mode::Update(UpdateOp::Append));
         let inserts = (cells, Mode::Update(UpdateOp::Insert));
         assert_eq!(modes(vec![Stmt::Eval(insert())]), [inserts, appends]);
-        assert_eq!(modes(vec![set(3, insert())]), [inserts, appends], "nobody asks");
+        assert_eq!(
+            modes(vec![set(3, insert())]),
+            [inserts, appends],
+            "nobody asks"
+        );
         assert_eq!(
             modes(vec![set(3, insert()), when(local(3), vec![push(lit(1))])])[..2],
-            [(cells, Mode::Write), (Resource::from(FrontierId(0)), Mode::Update(UpdateOp::Push))]
+            [
+                (cells, Mode::Write),
+                (Resource::from(FrontierId(0)), Mode::Update(UpdateOp::Push))
+            ]
         );
         assert_eq!(modes(vec![set(3, contains(4))]), [(cells, Mode::Read)]);
         let both = modes(vec![set(3, contains(4)), Stmt::Eval(insert())]);
@@ -625,7 +633,8 @@ mod of_relations {
             fields: fields(2),
             ..ItemLocals::default()
         };
-        let last = |p: &mut Program| p.waves[0].domain = Domain::ListItems(ListId(0), Portion::Last);
+        let last =
+            |p: &mut Program| p.waves[0].domain = Domain::ListItems(ListId(0), Portion::Last);
         assert_eq!(judged(&b, last), ALL_BUT_TRAPS);
         let is_a_list = |p: &mut Program| {
             last(p);
@@ -651,7 +660,10 @@ mod of_relations {
         };
         assert_eq!(judged(&b, of_scalars), Agreement::Bits);
         b.item.index = Some(LocalId(0));
-        assert!(matches!(judged(&b, of_scalars), Agreement::Open(_)), "where a tuple lies");
+        assert!(
+            matches!(judged(&b, of_scalars), Agreement::Open(_)),
+            "where a tuple lies"
+        );
     }
 
     #[test]
@@ -665,11 +677,18 @@ mod of_relations {
         let of_tuple: [Block; 7] = [
             vec![push(local(1))],
             vec![push(local(2)), reduce(add(local(1), local(2)))],
-            vec![Stmt::Eval(fetch(AtomicOp::Min, local(2), add(local(1), lit(7))))],
+            vec![Stmt::Eval(fetch(
+                AtomicOp::Min,
+                local(2),
+                add(local(1), lit(7)),
+            ))],
             vec![reduce(Expr::Uniform(Uniform::Round, U32))],
             // A name for something of the tuple.
             vec![set(4, add(local(1), local(2))), push(local(4))],
-            vec![when(cmp(CompareOp::Lt, U32, local(1), local(2)), vec![push(local(2))])],
+            vec![when(
+                cmp(CompareOp::Lt, U32, local(1), local(2)),
+                vec![push(local(2))],
+            )],
             vec![reduce(csr(CsrQuery::Begin, local(1)))],
         ];
         for block in of_tuple {
@@ -681,16 +700,27 @@ mod of_relations {
         let of_item: [Block; 5] = [
             // The item.
             vec![push(local(0))],
-            vec![when(cmp(CompareOp::Lt, U32, local(0), local(2)), vec![push(local(2))])],
-            // What changes, and what the body has no argument for.
+            vec![when(
+                cmp(CompareOp::Lt, U32, local(0), local(2)),
+                vec![push(local(2))],
+            )],
+            // What memory has, and what an update tells others of the item.
             vec![push(load(D, U32, local(1)))],
-            vec![store(D, local(1), lit(1))],
+            vec![Stmt::Eval(fetch(AtomicOp::Min, local(2), local(0)))],
             // The name says more than the tuple behind the block.
             vec![set(5, local(0)), push(local(5))],
         ];
         for block in of_item {
-            assert_eq!(open(guarded(block.clone())), (Why::Inserts, Some(6)), "{block:?}");
-            assert_eq!(open(by_name(block.clone())), (Why::Inserts, Some(6)), "{block:?}");
+            assert_eq!(
+                open(guarded(block.clone())),
+                (Why::Inserts, Some(6)),
+                "{block:?}"
+            );
+            assert_eq!(
+                open(by_name(block.clone())),
+                (Why::Inserts, Some(6)),
+                "{block:?}"
+            );
         }
         // Whether it is new is a value of the item, otherwise.
         let otherwise = either(insert(), vec![push(local(1))], vec![push(local(2))]);
@@ -708,7 +738,10 @@ mod of_relations {
         assert_eq!(open(two).0, Why::Inserts);
         let asks = when(not(contains(4)), vec![Stmt::Eval(insert())]);
         assert_eq!(open(vec![asks]), (Why::ReadsChanged, Some(4)));
-        assert_eq!(of(vec![when(contains(4), vec![push(local(1))])]), Agreement::Bits);
+        assert_eq!(
+            of(vec![when(contains(4), vec![push(local(1))])]),
+            Agreement::Bits
+        );
     }
 }
 
