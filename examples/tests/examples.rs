@@ -146,6 +146,39 @@ fn each_example_says_how_far_its_runs_agree() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// A relation is a list and a table, and `PLAN` shows what the author wrote: no append, and no loop of a search.
+#[test]
+fn a_plan_shows_relations_as_they_are_written() {
+    let plan = closure::closure::PLAN.to_string();
+    let lines = |of: &str| {
+        let lines = plan.lines().map(str::trim).filter(|l| l.starts_with(of));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let [path] = &lines("relation ")[..] else {
+        panic!("{plan}");
+    };
+    assert!(
+        path.contains(" path ") && path.contains("up to room of u32, u32"),
+        "{path}"
+    );
+    assert_eq!(lines("list ").len(), 0, "{plan}");
+    assert!(
+        lines("0 begin")[0].contains("  inserts into path  "),
+        "{plan}"
+    );
+    assert!(
+        lines("1 extend")[0].contains("  reads graph, inserts into path  "),
+        "{plan}"
+    );
+    let [neighbors] = &lines("loop ")[..] else {
+        panic!("{plan}");
+    };
+    assert!(
+        neighbors.contains("extend") && neighbors.contains("turns in any order"),
+        "{neighbors}"
+    );
+}
+
 /// Edges count in both directions, whether they lead back or not, and whoever has the most: labels are exact.
 #[test]
 fn components_are_those_of_union_find_on_random_graphs() {
