@@ -4,6 +4,7 @@ use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {
+    #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Fact {
         pub from: u32,
         pub to: u32,

@@ -144,6 +144,10 @@ impl Teller<'_> {
                 format!("the length of `{name}` is computed from nodes or edges: which elements are a part's is not known in {runs}"),
                 "inside, use a buffer with one element per node or edge, such as a tuple, a struct or a row of bits".to_owned(),
             ),
+            Why::Writes if matches!(misuse.of, Some(Resource::Buffer(b)) if p.buffers[b.index()].is_table()) => (
+                format!("`{name}` is a relation, and no wave uses one in {runs}"),
+                "append to a list inside, and let a wave after the fixpoint insert what the list holds".to_owned(),
+            ),
             Why::Writes => (
                 format!("`{name}` has no element per node or edge of `{of}`, and can only be read in {runs}"),
                 "let waves inside change what belongs to a node or an edge, and a wave after the fixpoint put it together".to_owned(),
