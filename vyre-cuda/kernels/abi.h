@@ -164,6 +164,8 @@ typedef long long i64;
 #define VYRE_VALUE_REDUCTION 2u
 // A uniform slot is the length of a frontier or list.
 #define VYRE_VALUE_FRONTIER 3u
+// A uniform slot is a mark.
+#define VYRE_VALUE_MARK 4u
 
 // A row of quick code is filled with a literal.
 #define VYRE_FILL_LITERAL 0u
@@ -387,7 +389,7 @@ struct Image {
     u32 limited;
     u64 most_steps;
     u32 per_multiprocessor;
-    u32 unused;
+    u32 marks;
 };
 static_assert(sizeof(Image) == 192, "");
 
@@ -608,6 +610,13 @@ struct Reduction {
 };
 static_assert(sizeof(Reduction) == 32, "");
 
+struct Mark {
+    u64 items;
+    u32 list;
+    u32 unused;
+};
+static_assert(sizeof(Mark) == 16, "");
+
 struct Fixpoint {
     u64 max_rounds;
     u64 round;
@@ -621,7 +630,7 @@ struct Fixpoint {
     u32 reduction_count;
     u32 swaps;
     u32 swap_count;
-    u32 unused;
+    u32 marks;
 };
 static_assert(sizeof(Fixpoint) == 64, "");
 

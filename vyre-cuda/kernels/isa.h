@@ -419,6 +419,7 @@ enum VyreTrap {
     VYRE_TRAP_ArithmeticOverflow = 8,
     VYRE_TRAP_Panic = 9,
     VYRE_TRAP_UnknownWord = 10,
+    VYRE_TRAP_RelationOverflow = 12,
 };
 
 enum VyreScalar {
