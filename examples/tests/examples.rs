@@ -478,7 +478,7 @@ fn all_examples_on(backend: &str) {
     let (code, _, full) = ran::<Closure>(&on("--graph grid:7x5 --room 1224"));
     assert_eq!(code, 1, "{full}");
     assert!(
-        full.starts_with("error: relation `path` needs at least 1225 tuples; its capacity is 1224 (room) in `extend` "),
+        full.starts_with("error: relation `path` needs at least 1225 tuples; its capacity is 1224 (room) in `extend`"),
         "{full}"
     );
 
