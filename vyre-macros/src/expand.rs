@@ -337,7 +337,10 @@ impl Expansion<'_> {
             }
             Slot::Relation(l, _) => {
                 let id = l.0;
-                (quote! { #private::RelationView }, quote! { cx.relation(#id) })
+                (
+                    quote! { #private::RelationView },
+                    quote! { cx.relation(#id) },
+                )
             }
             Slot::Reduction(r) => {
                 let (id, ty) = (r.0, scalar_type(self.program.reductions[r.index()].scalar));

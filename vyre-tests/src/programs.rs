@@ -156,7 +156,11 @@ impl Generator<'_, '_> {
                 self.program.frontiers[id.index()].reset = owner;
             }
         }
-        let new = |w: &Wave| w.domain.list().is_some_and(|(_, portion)| portion.goes_on());
+        let new = |w: &Wave| {
+            w.domain
+                .list()
+                .is_some_and(|(_, portion)| portion.goes_on())
+        };
         let owner = self.around([Resource::from(LOG); 2], |_| true, &[]);
         if owner.is_some() && !self.program.waves.iter().any(new) && self.u.ratio(3, 4)? {
             let log = &mut self.program.lists[LOG.index()];

@@ -100,7 +100,9 @@ fn a_full_relation_says_how_many_it_would_need(runtime: &Runtime) {
         let Error::Trap(trap) = &error else {
             panic!("{error}");
         };
-        let Trap { kind, len, index, .. } = **trap;
+        let Trap {
+            kind, len, index, ..
+        } = **trap;
         assert_eq!((kind, len), (TrapKind::RelationOverflow, u64::from(room)));
         assert!(index > len && index <= all as u64, "{trap}");
         let text = trap.to_string();
@@ -227,7 +229,11 @@ fn tuples_are_compared_by_their_bits(runtime: &Runtime) {
     assert_eq!(out.sum, sum);
     let found = wide.iter().filter(|&&x| !whole.contains(&(x ^ 0x5555)));
     assert_eq!(out.found, found.count() as u64);
-    let pairs: BTreeSet<(u32, i32)> = floats.iter().map(|f| f.to_bits()).zip(words.clone()).collect();
+    let pairs: BTreeSet<(u32, i32)> = floats
+        .iter()
+        .map(|f| f.to_bits())
+        .zip(words.clone())
+        .collect();
     let found: BTreeSet<(u32, i32)> = out.pairs.iter().map(|p| (p.0.to_bits(), p.1)).collect();
     assert_eq!((found, out.pairs.len()), (pairs.clone(), pairs.len()));
     let mixed = out.mixed.iter().map(|m| (m.yes, m.byte, m.word));
@@ -318,7 +324,9 @@ fn each_wave_sweeps_each_tuple_once(runtime: &Runtime) {
             }
             expected = more;
         }
-        let out = session.run(nested::Run { first, most }).expect("there is room");
+        let out = session
+            .run(nested::Run { first, most })
+            .expect("there is room");
         assert!(out.known.sorted().into_iter().eq(expected.iter().copied()));
         let all = expected.len() as u32;
         assert_eq!(out.swept, [all, all], "each wave has swept each tuple once");
@@ -385,7 +393,9 @@ fn random_closures_are_the_same_everywhere(runtime: &Runtime) {
         let found = out.path.sorted().into_iter().map(|p| (p.from, p.to));
         assert!(found.eq(expected.iter().copied()), "{case}");
         let mut counts = BTreeMap::new();
-        expected.iter().for_each(|&(from, _)| *counts.entry(from).or_insert(0) += 1);
+        expected
+            .iter()
+            .for_each(|&(from, _)| *counts.entry(from).or_insert(0) += 1);
         let of = |v| counts.get(&v).copied().unwrap_or(0);
         assert!(out.reached.iter().copied().eq((0..nodes).map(of)));
     }

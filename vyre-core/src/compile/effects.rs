@@ -81,8 +81,9 @@ use crate::compile::ir::{
 use crate::compile::monotone::{self, may_fault};
 use crate::vir0::isa;
 use crate::vir0::module::{
-    Agreement, Buffer, BufferId, Domain, Extent, FixpointId, FrontierId, Least, Mode, Program, QueueId,
-    Reason, ReduceOp, ReductionId, Resource, Role, SiteId, Uniform, UpdateOp, Wave, WaveId, Why,
+    Agreement, Buffer, BufferId, Domain, Extent, FixpointId, FrontierId, Least, Mode, Program,
+    QueueId, Reason, ReduceOp, ReductionId, Resource, Role, SiteId, Uniform, UpdateOp, Wave,
+    WaveId, Why,
 };
 use crate::vir0::scalar::Scalar;
 use std::collections::BTreeMap;
@@ -363,7 +364,11 @@ fn order_of_buffer(
         Mode::Write => {}
     }
     let touched = || list.iter().filter(|a| a.kind != Kind::Len);
-    if program.buffers.get(id.index()).is_some_and(Buffer::is_table) {
+    if program
+        .buffers
+        .get(id.index())
+        .is_some_and(Buffer::is_table)
+    {
         let claimed = accesses.claims.iter().any(|claim| claim.buffer == id);
         if claimed && touched().count() == 1 {
             return None;
@@ -1065,11 +1070,9 @@ impl<'b> Accesses<'b> {
             Stmt::Push { value, .. } | Stmt::Reduce { value, .. } => known(value),
             Stmt::PushItem { fields, .. } => fields.iter().all(known),
             Stmt::AtomicStore { index, value, .. } => known(index) && known(value),
-            Stmt::Eval(
-                Expr::Atomic {
-                    index: a, value: b, ..
-                },
-            ) => known(a) && known(b),
+            Stmt::Eval(Expr::Atomic {
+                index: a, value: b, ..
+            }) => known(a) && known(b),
             Stmt::Eval(Expr::Append { fields, .. } | Expr::Insert { fields, .. }) => {
                 fields.iter().all(known)
             }

@@ -15,8 +15,8 @@ use crate::run::schedule::{Fault, Pending};
 use crate::run::stop::Stop;
 use crate::vir0::meaning::Memory;
 use crate::vir0::module::{
-    BufferId, Domain, FixpointId, FrontierId, KernelId, MAX_FIELDS, Program, QueueId,
-    ReductionId, TopologyId, Uniform, WaveId,
+    BufferId, Domain, FixpointId, FrontierId, KernelId, MAX_FIELDS, Program, QueueId, ReductionId,
+    TopologyId, Uniform, WaveId,
 };
 use crate::vir0::scalar::Scalar;
 use std::sync::Arc;

@@ -20,9 +20,9 @@ use crate::vir0::manifest::{Claim, Manifest, Measured, Proof, Stale};
 use crate::vir0::module::{
     Access, Agreement, Bound, Buffer, BufferId, Constant, ConstantId, Domain, Extent, Fixpoint,
     FixpointId, FrontierId, ItemRows, Kernel, KernelId, Least, LengthId, ListId, Mode, NodeRef,
-    Parts, PartsId, Portion, Program, Proviso, Queue, QueueId, Reason, ReduceOp, Reduction, ReductionId,
-    Resource, Role, ScalarId, ScalarParam, SiteId, Step, Topology, TopologyId, Uniform, UpdateOp,
-    Wave, WaveId, Why, Width,
+    Parts, PartsId, Portion, Program, Proviso, Queue, QueueId, Reason, ReduceOp, Reduction,
+    ReductionId, Resource, Role, ScalarId, ScalarParam, SiteId, Step, Topology, TopologyId,
+    Uniform, UpdateOp, Wave, WaveId, Why, Width,
 };
 use crate::vir0::scalar::Scalar;
 use crate::vir0::trap::Site;

@@ -25,9 +25,9 @@ use crate::vir0::length::MAX_TERMS;
 use crate::vir0::local::{self, misuses};
 use crate::vir0::module::{
     Access, Agreement, Buffer, BufferId, ConstantId, Extent, Fixpoint, FixpointId, FrontierId,
-    KernelId, LengthId, MAX_FIELDS, Mode, NodeRef, Portion, Program, Proviso, Queue, QueueId, ReduceOp,
-    Reduction, ReductionId, Resource, Role, ScalarId, SiteId, Step, Topology, TopologyId, Uniform,
-    Wave, WaveId, Width,
+    KernelId, LengthId, MAX_FIELDS, Mode, NodeRef, Portion, Program, Proviso, Queue, QueueId,
+    ReduceOp, Reduction, ReductionId, Resource, Role, ScalarId, SiteId, Step, Topology, TopologyId,
+    Uniform, Wave, WaveId, Width,
 };
 use crate::vir0::owner::{Owner, Owners, may_ask, owners};
 use crate::vir0::scalar::Scalar;

@@ -36,9 +36,9 @@ impl File<'_> {
             && matches!(
                 self.kernel.uniforms[value as usize],
                 Uniform::Reduction(_)
-                | Uniform::Len(_)
-                | Uniform::Began(_)
-                | Uniform::OuterRound(_)
+                    | Uniform::Len(_)
+                    | Uniform::Began(_)
+                    | Uniform::OuterRound(_)
             );
         let fills = if changes {
             &mut self.dynamic

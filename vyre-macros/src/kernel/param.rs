@@ -17,8 +17,8 @@ use vyre_core::vir0::scalar::Scalar;
 /// The words of the kernel language, which the prelude brings: types of parameters, and of fields of `Data`.
 pub(crate) const WORDS: [&str; 26] = [
     "And", "Append", "Atomic", "Bits", "Buf", "Cell", "Count", "Csr", "Edge", "Frontier", "Index",
-    "Insert", "List", "Lookup", "Max", "Min", "Node", "Or", "Push", "Records", "Reduce", "Relation",
-    "Round", "Row", "Rows", "Sum",
+    "Insert", "List", "Lookup", "Max", "Min", "Node", "Or", "Push", "Records", "Reduce",
+    "Relation", "Round", "Row", "Rows", "Sum",
 ];
 
 /// What a parameter of a wave is, or a name in an `until` condition.

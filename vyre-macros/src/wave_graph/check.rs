@@ -20,8 +20,9 @@ use syn::spanned::Spanned;
 use syn::{Expr, FnArg, Ident, Item, Pat, Type};
 use vyre_core::vir0::length::MAX_TERMS;
 use vyre_core::vir0::module::{
-    Buffer, BufferId, Domain, Extent, FixpointId, FrontierId, ListId, PartsId, Portion, Program, Queue,
-    QueueId, Reduction, ReductionId, Role, ScalarId, ScalarParam, Topology, TopologyId, Width,
+    Buffer, BufferId, Domain, Extent, FixpointId, FrontierId, ListId, PartsId, Portion, Program,
+    Queue, QueueId, Reduction, ReductionId, Role, ScalarId, ScalarParam, Topology, TopologyId,
+    Width,
 };
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::table::Table;
@@ -343,7 +344,8 @@ impl<'g> Fields<'g> {
                     }
                     if *set {
                         let (length, extent) = length::cells((&length, capacity), tables);
-                        let empty = tables.constant(quote! { ::core::primitive::u64::MAX }, Scalar::U64);
+                        let empty =
+                            tables.constant(quote! { ::core::primitive::u64::MAX }, Scalar::U64);
                         this.lengths.push(length);
                         program.buffers.push(Buffer {
                             name: format!("{name}{}", Buffer::TABLE),

@@ -229,7 +229,9 @@ impl Table {
             let word = match scalar {
                 Scalar::U64 => field,
                 Scalar::I64 | Scalar::F64 => bits(Scalar::U64, field),
-                Scalar::I32 | Scalar::F32 => cast(Scalar::U32, Scalar::U64, bits(Scalar::U32, field)),
+                Scalar::I32 | Scalar::F32 => {
+                    cast(Scalar::U32, Scalar::U64, bits(Scalar::U32, field))
+                }
                 Scalar::Bool => {
                     let word = cast(Scalar::Bool, Scalar::U32, field);
                     cast(Scalar::U32, Scalar::U64, word)
@@ -251,7 +253,12 @@ impl Table {
 
     /// Where a tuple is looked for: what its cell holds, the first cell that may be it, and how many cells there are.
     fn begin(self, s: &mut Sequence<'_>, fields: Vec<Expr>) -> (Expr, LocalId, Expr) {
-        let wide = Table::key_bits(&fields.iter().map(|f| f.scalar(s.locals)).collect::<Vec<_>>());
+        let wide = Table::key_bits(
+            &fields
+                .iter()
+                .map(|f| f.scalar(s.locals))
+                .collect::<Vec<_>>(),
+        );
         let key = Table::key(s, fields);
         let key = s.named(key);
         let u64_literal = |x| Expr::Literal(Scalar::U64, x);

@@ -329,8 +329,6 @@ impl HostState {
         &self.began[fixpoint.index() * self.lists.len() + list.index()]
     }
 
-
-
     /// Items of a queue: of a frontier those that wait.
     pub(crate) fn queue_len(&self, id: QueueId) -> u64 {
         match id {

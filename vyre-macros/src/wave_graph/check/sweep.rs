@@ -103,11 +103,16 @@ impl<'g> Fields<'g> {
                             "write `last`: what the round before found; or sweep all tuples",
                         )),
                         Portion::Last if wave.scope == 0 => Some((
-                            format!("`last` is what the round before found, and wave `{}` is in no fixpoint", wave.name()),
+                            format!(
+                                "`last` is what the round before found, and wave `{}` is in no fixpoint",
+                                wave.name()
+                            ),
                             "sweep all tuples, or put the wave into a fixpoint",
                         )),
                         Portion::Last if field.reset.is_some() => Some((
-                            format!("`{of}` begins anew with each round: what this wave has swept of it is not kept"),
+                            format!(
+                                "`{of}` begins anew with each round: what this wave has swept of it is not kept"
+                            ),
                             "sweep all tuples",
                         )),
                         Portion::All | Portion::Last => None,

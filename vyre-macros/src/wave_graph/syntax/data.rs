@@ -122,7 +122,12 @@ impl Taker<'_> {
                 self.report.refused(name.to_token_stream());
                 None
             }
-            _ if name == "report" && matches!(host, Some(Host::Result(_) | Host::Output(_) | Host::Tuples(_))) => {
+            _ if name == "report"
+                && matches!(
+                    host,
+                    Some(Host::Result(_) | Host::Output(_) | Host::Tuples(_))
+                ) =>
+            {
                 self.report.error_help(
                     name.span(),
                     "an output cannot be named `report`",

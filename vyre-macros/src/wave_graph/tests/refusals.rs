@@ -115,7 +115,7 @@ fn names_are_checked_and_near_misses_suggested() {
     );
     assert_eq!(
         error("#[wave(items(dist))] fn w(v: Node) {}"),
-        "`dist` is a buffer, not a frontier or a list"
+        "`dist` is a buffer, not a frontier, a list or a relation"
     );
     assert_eq!(
         error("#[wave(node)] fn w(v: Node) {}"),
