@@ -642,7 +642,11 @@ pub(super) fn accesses(p: &Program, wave: &Wave) -> Vec<String> {
         let parts = buffers.filter(|&b| of_field(b)).count();
         let same = |other: &&Access| of_field(other.resource) && other.mode == a.mode;
         let whole = wave.accesses.iter().filter(same).count() == parts;
-        let name = if whole { field } else { p.written_name_of(a.resource) };
+        let name = if whole {
+            field
+        } else {
+            p.written_name_of(a.resource)
+        };
         // The graph that it sweeps stands with its domain.
         if wave.domain.topology().map(Resource::Topology) == Some(a.resource) {
             continue;

@@ -57,11 +57,16 @@ impl<'g> Fields<'g> {
                         FieldKind::Frontier { .. } => {
                             format!("write `items({of})`, which are all of its nodes")
                         }
-                        _ => format!("write `items({of}, new)`: what this wave has not swept of it"),
+                        _ => {
+                            format!("write `items({of}, new)`: what this wave has not swept of it")
+                        }
                     };
                     report.error_help(
                         of.span(),
-                        format!("`last` is for relations, and `{of}` is {}", describe(&field.kind)),
+                        format!(
+                            "`last` is for relations, and `{of}` is {}",
+                            describe(&field.kind)
+                        ),
                         help,
                     );
                     return None;
