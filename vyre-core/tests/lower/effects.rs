@@ -659,6 +659,11 @@ mod of_relations {
             p.lists[0].fields = vec![U32];
         };
         assert_eq!(judged(&b, of_scalars), Agreement::Bits);
+        let wide = |p: &mut Program| {
+            last(p);
+            p.lists[0].fields = vec![Scalar::U64];
+        };
+        assert_eq!(judged(&b, wide), ALL_BUT_TRAPS, "a trap names 32 bits");
         b.item.index = Some(LocalId(0));
         assert!(
             matches!(judged(&b, of_scalars), Agreement::Open(_)),
