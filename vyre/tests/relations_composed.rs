@@ -156,7 +156,7 @@ mod asked {
         graph: Csr,
         #[topology(parts_of = graph)]
         funcs: Parts,
-        #[relation(capacity = node)]
+        #[relation(capacity = 20)]
         odd: Relation<Node>,
         #[output(per = node)]
         found: u32,
