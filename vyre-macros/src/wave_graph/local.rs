@@ -145,13 +145,13 @@ impl Teller<'_> {
                 format!("`{name}` has one element per edge of `{of}`, and `{parts}` leave edges out in `{fixpoint}`"),
                 format!("inside, edges are numbered without those that cross parts: give a graph without such edges, and leave out `crossing = dropped` of `{parts}`"),
             ),
-            Why::Length => (
-                format!("the length of `{name}` is computed from nodes or edges: which elements are a part's is not known in {runs}"),
-                "inside, use a buffer with one element per node or edge, such as a tuple, a struct or a row of bits".to_owned(),
-            ),
             Why::Length if is_set => (
                 format!("the capacity of relation `{name}` is computed from nodes or edges, and it cannot be asked in {runs}"),
                 "let the capacity be a literal, a constant or a scalar".to_owned(),
+            ),
+            Why::Length => (
+                format!("the length of `{name}` is computed from nodes or edges: which elements are a part's is not known in {runs}"),
+                "inside, use a buffer with one element per node or edge, such as a tuple, a struct or a row of bits".to_owned(),
             ),
             Why::Writes | Why::List if is_set => (
                 format!("relation `{name}` can only be asked what it has, as `&Lookup<T>`, in {runs}"),
