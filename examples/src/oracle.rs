@@ -63,6 +63,37 @@ pub fn dijkstra(graph: &Csr, weights: &[u32], source: u32) -> Vec<u32> {
     dist
 }
 
+/// All pairs of nodes with a path from the first to the second, of one edge or more: in order, by a search from each
+/// node.
+///
+/// ```
+/// use vyre::Csr;
+/// let g = Csr::from_edges(4, &[(0, 1), (1, 2), (2, 1)]).unwrap();
+/// assert_eq!(vyre_examples::oracle::closure(&g), [[0, 1], [0, 2], [1, 1], [1, 2], [2, 1], [2, 2]]);
+/// ```
+pub fn closure(graph: &Csr) -> Vec<[u32; 2]> {
+    let nodes = graph.node_count() as u32;
+    // Which search has seen a node last.
+    let mut seen = vec![None; graph.node_count()];
+    let mut pairs = Vec::new();
+    let mut open = Vec::new();
+    for from in 0..nodes {
+        let first = pairs.len();
+        open.push(from);
+        while let Some(v) = open.pop() {
+            for to in graph.neighbors(v) {
+                if seen[to as usize] != Some(from) {
+                    seen[to as usize] = Some(from);
+                    pairs.push([from, to]);
+                    open.push(to);
+                }
+            }
+        }
+        pairs[first..].sort_unstable();
+    }
+    pairs
+}
+
 /// The smallest node of each node's weakly connected component, by union-find with path halving.
 ///
 /// ```

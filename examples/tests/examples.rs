@@ -23,6 +23,7 @@ examples! {
     bfs "../examples/bfs.rs";
     bitonic "../examples/bitonic.rs";
     calibrate "../examples/calibrate.rs";
+    closure "../examples/closure.rs";
     components "../examples/components.rs";
     dfa "../examples/dfa.rs";
     kcore "../examples/kcore.rs";
@@ -36,8 +37,8 @@ examples! {
 }
 
 use {
-    bfs::Bfs, components::Components, pagerank::PageRank, reachability::Reachability, saxpy::Saxpy,
-    sssp::Sssp,
+    bfs::Bfs, closure::Closure, components::Components, pagerank::PageRank,
+    reachability::Reachability, saxpy::Saxpy, sssp::Sssp,
 };
 
 /// Exit code, stdout and stderr.
@@ -93,6 +94,9 @@ fn each_example_says_how_far_its_runs_agree() {
     bits(dfa::dfa::PLAN);
     bits(bitonic::bitonic::PLAN);
     least(sssp::sssp::PLAN, "relaxation");
+    // A pair that traps may be another one.
+    let all_but_traps = ("same result".to_owned(), vec![]);
+    assert_eq!(says(closure::closure::PLAN), all_but_traps);
     open(
         bellman_ford::bellman_ford::PLAN,
         &[
@@ -140,6 +144,39 @@ fn each_example_says_how_far_its_runs_agree() {
         ],
     );
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A relation is a list and a table, and `PLAN` shows what the author wrote: no append, and no loop of a search.
+#[test]
+fn a_plan_shows_relations_as_they_are_written() {
+    let plan = closure::closure::PLAN.to_string();
+    let lines = |of: &str| {
+        let lines = plan.lines().map(str::trim).filter(|l| l.starts_with(of));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let [path] = &lines("relation ")[..] else {
+        panic!("{plan}");
+    };
+    assert!(
+        path.contains(" path ") && path.contains("up to room of u32, u32"),
+        "{path}"
+    );
+    assert_eq!(lines("list ").len(), 0, "{plan}");
+    assert!(
+        lines("0 begin")[0].contains("  inserts into path  "),
+        "{plan}"
+    );
+    assert!(
+        lines("1 extend")[0].contains("  reads graph, inserts into path  "),
+        "{plan}"
+    );
+    let [neighbors] = &lines("loop ")[..] else {
+        panic!("{plan}");
+    };
+    assert!(
+        neighbors.contains("extend") && neighbors.contains("turns in any order"),
+        "{neighbors}"
+    );
 }
 
 /// Edges count in both directions, whether they lead back or not, and whoever has the most: labels are exact.
@@ -374,6 +411,7 @@ fn every_shared_option_is_followed_or_refused() {
     of::<bfs::Bfs>("");
     of::<bitonic::Bitonic>("--len 50");
     of::<calibrate::Calibrate>("");
+    of::<closure::Closure>("");
     of::<components::Components>("");
     of::<dfa::Dfa>("--len 50");
     of::<kcore::KCore>("");
@@ -428,6 +466,22 @@ fn all_examples_on(backend: &str) {
         serde_json::json!({"components": 1, "largest": 100}),
     );
 
+    let chain = figures::<Closure>(&on("--graph chain:60"));
+    assert_has(
+        &chain,
+        serde_json::json!({"example": "closure", "pairs": 60 * 59 / 2, "rounds": 59, "room": 2 * 16 * 59}),
+    );
+    let grid = figures::<Closure>(&on("--graph grid:7x5 --room 1225"));
+    assert_has(&grid, serde_json::json!({"pairs": 35 * 35, "room": 1225}));
+    let none = figures::<Closure>(&on("--graph chain:1"));
+    assert_has(&none, serde_json::json!({"pairs": 0, "room": 0}));
+    let (code, _, full) = ran::<Closure>(&on("--graph grid:7x5 --room 1224"));
+    assert_eq!(code, 1, "{full}");
+    assert!(
+        full.starts_with("error: relation `path` needs at least 1225 tuples; its capacity is 1224 (room) in `extend`"),
+        "{full}"
+    );
+
     let rank = figures::<PageRank>(&on("--graph rmat:8:8"));
     assert_has(&rank, serde_json::json!({"example": "pagerank", "top": 0}));
     assert!((rank["sum"].as_f64().unwrap() - 1.0).abs() < 1e-4);
@@ -461,6 +515,7 @@ fn all_examples_on(backend: &str) {
         figures::<Bfs>(&on(&from(8)));
         figures::<Sssp>(&on(&from(7)));
         figures::<Components>(&on(&graph(8)));
+        figures::<Closure>(&on(&graph(6)));
         figures::<PageRank>(&on(&graph(6)));
         figures::<Reachability>(&on(&from(7)));
     }
@@ -623,6 +678,7 @@ fn examples_explain_themselves() {
         ),
         (ran::<Sssp>("--help").1, "Weights come from the file"),
         (ran::<Components>("--help").1, "by linking edges to trees"),
+        (ran::<Closure>("--help").1, "--room <N>"),
         (ran::<PageRank>("--help").1, "--damping <P>"),
         (ran::<Saxpy>("--help").1, "--len <N>"),
         (ran::<Reachability>("--help").1, "reads its own executable"),

@@ -15,6 +15,7 @@ use vyre_core::vir0::manifest::{Manifest, Stale};
 use vyre_core::vir0::meaning::{Memory, Next, State, step, value};
 use vyre_core::vir0::module::*;
 use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::table::Table;
 use vyre_core::vir0::trap::{Fault, Site, TrapKind};
 use vyre_core::vir0::verify::{Place, Rule, VerifyError, verify};
 
@@ -1253,6 +1254,86 @@ fn what_begins_anew_and_lists_of_nodes_are_kept() {
 }
 
 #[test]
+fn what_a_relation_asks_of_its_list_is_kept() {
+    let mut program = kernel_program(&[word(Op::Ret, 0, 0, 0, 0)], 0);
+    program.kernels[0].item = ItemRows::default();
+    program.frontiers[0].owner = None; // nothing sweeps it any more
+    let over = |portion| {
+        let mut program = program.clone();
+        program.waves[0].domain = Domain::ListItems(ListId(0), portion);
+        program
+    };
+    let portions = [Portion::All, Portion::New, Portion::Last].map(over);
+    let shown = ["items(log)", "items(log, new)", "items(log, last)"];
+    let marks = [vec![], vec![], vec![(FixpointId(0), ListId(0))]];
+    for ((program, shown), marks) in portions.iter().zip(shown).zip(marks) {
+        assert_eq!(verify(program), Ok(()));
+        assert_eq!(decode(&encode(program)).as_ref(), Ok(program));
+        let text = disasm::program(program);
+        assert!(
+            text.contains(&format!("wave relax over {shown}\n")),
+            "{text}"
+        );
+        assert_eq!(program.marks(), marks);
+    }
+
+    let [all, _, last] = portions;
+    let mut settled = all.clone();
+    settled.kernels[1].code[0] = word(Op::Eq32, 0, UNIFORM_BASE, UNIFORM_BASE + 1, 0);
+    settled.kernels[1].uniforms = vec![Uniform::Len(ListId(0).into()), Uniform::Began(ListId(0))];
+    assert_eq!(verify(&settled), Ok(()));
+    assert_eq!(decode(&encode(&settled)).as_ref(), Ok(&settled));
+    let text = disasm::kernel(&settled, KernelId(1));
+    assert!(text.contains("eq.b32 r0, len(log), began(log)"), "{text}");
+    assert_eq!(settled.marks(), [(FixpointId(0), ListId(0))]);
+    settled.waves[0].domain = last.waves[0].domain;
+    assert_eq!(settled.marks(), [(FixpointId(0), ListId(0))], "once");
+
+    let rules = |program: &Program| {
+        let errors = verify(program).expect_err("the program is broken");
+        errors.into_iter().map(|e| e.rule).collect::<Vec<_>>()
+    };
+    settled.kernels[1].uniforms[1] = Uniform::Began(ListId(1));
+    let missing = Rule::Id {
+        table: "list",
+        id: 1,
+        count: 1,
+    };
+    assert!(rules(&settled).contains(&missing), "{:?}", rules(&settled));
+    let mut in_wave = all;
+    in_wave.kernels[0].uniforms = vec![Uniform::Began(ListId(0))];
+    assert!(rules(&in_wave).contains(&Rule::FrontierLenInWave));
+    let mut outside = last;
+    outside.waves[0].fixpoint = None;
+    outside.schedule.swap(0, 1);
+    assert!(rules(&outside).contains(&Rule::LastOutside));
+}
+
+#[test]
+fn a_key_is_looked_for_in_the_cells_of_its_table() {
+    let keys = (0..2_000).chain([u64::MAX - 1, 1 << 32, 1 << 63]);
+    for cells in [1, 2, 255, 3_000, u32::MAX] {
+        assert!(
+            keys.clone()
+                .all(|key| Table::first_cell(key, cells) < cells)
+        );
+    }
+    // Keys that differ in few bits, or in the high ones alone, begin in many cells.
+    for shift in [0, 20, 32, 53] {
+        let mut begin = vec![0; 3_000];
+        let keys = (0..2_000).map(|k: u64| k << shift);
+        keys.for_each(|key| begin[Table::first_cell(key, 3_000) as usize] += 1);
+        let most = begin.iter().max();
+        assert!(most <= Some(&8), "{most:?} of those shifted by {shift}");
+    }
+    let bits = Table::key_bits(&[Scalar::Bool, Scalar::U8, Scalar::I32]);
+    assert_eq!(
+        (bits, Table::key_bits(&[Scalar::F64])),
+        (48, Table::KEY_BITS)
+    );
+}
+
+#[test]
 fn a_changed_byte_of_any_section_is_found() {
     let mut program = kernel_program(&[word(Op::Ret, 0, 0, 0, 0)], 0);
     program.manifest.title = "a title".into();
@@ -1771,8 +1852,13 @@ fn each_rule_is_checked() {
         emptied_list(p);
         p.waves[0].domain = Domain::ListItems(ListId(0), Portion::New);
     };
+    let last = |p: &mut Program| {
+        emptied_list(p);
+        p.waves[0].domain = Domain::ListItems(ListId(0), Portion::Last);
+    };
     let rule = Rule::ResetNew(FixpointId(0));
-    assert!(broken(new).contains(&(log, rule)));
+    assert!(broken(new).contains(&(log, rule.clone())));
+    assert!(broken(last).contains(&(log, rule)));
     // A condition of another fixpoint asks for them.
     let asked = |p: &mut Program| {
         emptied_list(p);

@@ -101,7 +101,7 @@ pub use vyre_cuda as cuda;
 
 pub use vyre_core::dsl::csr::{Csr, CsrError};
 pub use vyre_core::dsl::error::RunError;
-pub use vyre_core::dsl::{Bits, BoundsError, Parts, Row, Rows, RowsError};
+pub use vyre_core::dsl::{Bits, BoundsError, Parts, Row, Rows, RowsError, Tuples};
 pub use vyre_core::plan::session::Counters;
 pub use vyre_core::plan::show::Plan;
 pub use vyre_core::plan::thresholds::{Thresholds, ThresholdsError};

@@ -183,7 +183,7 @@ mod bits {
             word: word / 2,
         });
         let is_new = pairs.insert((*floats, word));
-        if is_new && i % 2 == 0 {
+        if is_new && i.is_multiple_of(2) {
             mixed.insert(Mixed {
                 yes: true,
                 byte: 255,

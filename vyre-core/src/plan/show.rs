@@ -7,15 +7,15 @@ use crate::plan::footprint::{Target, Wide, wide};
 use crate::plan::lives::Life;
 use crate::plan::{check, pull, shaders};
 use crate::vir0::disasm::class;
-use crate::vir0::find::loops;
+use crate::vir0::find::{Loop, loops};
 use crate::vir0::fingerprint::Fingerprint;
 use crate::vir0::flow::{effect, op};
-use crate::vir0::isa::{Effect, Op};
+use crate::vir0::isa::{Effect, Op, Word};
 use crate::vir0::length::{Length, LengthOp, Term};
 use crate::vir0::module::{
-    Access, Agreement, BufferId, Domain, Extent, FixpointId, FrontierId, LengthId, MAX_ROUNDS,
-    Mode, Parts, Program, Proviso, Queue, QueueId, Reason, ReduceOp, Resource, Role, ScalarId,
-    ScalarParam, Step, TopologyId, UpdateOp, Wave, WaveId, Why, Width, row_words,
+    Access, Agreement, BufferId, Domain, Extent, FixpointId, FrontierId, Kernel, LengthId,
+    MAX_ROUNDS, Mode, Parts, Program, Proviso, Queue, QueueId, Reason, ReduceOp, Resource, Role,
+    ScalarId, ScalarParam, Step, TopologyId, UpdateOp, Wave, WaveId, Why, Width, row_words,
 };
 use crate::vir0::results::{Standing, are_settled, results, unsettled};
 use crate::vir0::scalar::Scalar;
@@ -130,6 +130,20 @@ fn show(p: &Program, f: &mut String) -> fmt::Result {
     Ok(())
 }
 
+/// Whether a loop looks for a tuple in the table of a relation: no loop of the user's.
+fn is_search(p: &Program, kernel: &Kernel, of: &Loop, all: &[Loop]) -> bool {
+    let inside = |pc: usize| {
+        all.iter()
+            .any(|l| of.at < l.at && l.at <= pc && pc <= l.end && l.end < of.end)
+    };
+    let looks = |w: &Word| match op(w) {
+        Op::AtomCas64 | Op::Ld64 => p.buffers[usize::from(w.resource())].is_table(),
+        _ => false,
+    };
+    let mut words = kernel.code.iter().enumerate().take(of.end).skip(of.at);
+    words.any(|(pc, w)| looks(w) && !inside(pc))
+}
+
 /// The loops of bodies, a line each under a heading, or nothing where there are none: those whose turns can go in any
 /// order may be shared out among lanes; of the others it says what keeps them in order.
 pub fn loops_text(p: &Program) -> String {
@@ -138,7 +152,11 @@ pub fn loops_text(p: &Program) -> String {
         let kernel = &p.kernels[wave.kernel.index()];
         // A function with a loop is there once for each of its calls.
         let mut lines: Vec<(String, String, usize)> = Vec::new();
-        for found in loops(p, kernel) {
+        let all = loops(p, kernel);
+        for found in all
+            .iter()
+            .filter(|&found| !is_search(p, kernel, found, &all))
+        {
             let site = found.site(p, kernel).map_or(String::new(), Site::to_string);
             let said = found.said(p);
             match lines.iter_mut().find(|l| l.0 == site && l.1 == said) {
@@ -595,13 +613,15 @@ pub(super) fn describe(p: &Program, resource: Resource) -> (&'static str, String
                 QueueId::Frontier(_) => String::new(),
             };
             let unique = if x.unique { ", unique" } else { "" };
-            match x.stays {
-                true => (
-                    "list",
-                    format!("up to {n}{of}{unique}{}", empty(p, x.reset)),
-                ),
-                false => (q.word(), format!("up to {n}{of}{unique}{}", owner(p, x))),
-            }
+            let word = match q {
+                QueueId::Frontier(_) if x.stays => "list",
+                q => p.word_of(q),
+            };
+            let begins = match x.stays {
+                true => empty(p, x.reset),
+                false => owner(p, x),
+            };
+            (word, format!("up to {n}{of}{unique}{begins}"))
         }
         Resource::Reduction(r) => {
             let r = &p.reductions[r.index()];
@@ -622,9 +642,27 @@ pub(super) fn accesses(p: &Program, wave: &Wave) -> Vec<String> {
         let parts = buffers.filter(|&b| of_field(b)).count();
         let same = |other: &&Access| of_field(other.resource) && other.mode == a.mode;
         let whole = wave.accesses.iter().filter(same).count() == parts;
-        let name = if whole { field } else { p.name_of(a.resource) };
+        let name = if whole {
+            field
+        } else {
+            p.written_name_of(a.resource)
+        };
         // The graph that it sweeps stands with its domain.
         if wave.domain.topology().map(Resource::Topology) == Some(a.resource) {
+            continue;
+        }
+        // What is inserted into a relation stands with its table.
+        if let Resource::Queue(QueueId::List(list)) = a.resource
+            && let Some(table) = p.table_of(list)
+            && (wave.accesses.iter())
+                .any(|b| b.resource == Resource::Buffer(table) && b.mode != Mode::Read)
+        {
+            continue;
+        }
+        if let (Resource::Buffer(b), Mode::Write) = (a.resource, a.mode)
+            && p.buffers[b.index()].is_table()
+        {
+            said.push(format!("inserts into {name}"));
             continue;
         }
         let text = access(name, a);

@@ -955,7 +955,7 @@ impl Reason {
         let wave = &w.name;
         let fixpoint = w.fixpoint.map_or("", |x| &p.fixpoints[x.index()].name);
         let what = match self.resource {
-            Some(resource) => p.name_of(resource),
+            Some(resource) => p.written_name_of(resource),
             None => "it",
         };
         match self.why {
@@ -1288,6 +1288,14 @@ impl Program {
     pub fn field_of(&self, resource: Resource) -> &str {
         match resource {
             Resource::Buffer(b) => self.buffers[b.index()].field(),
+            other => self.name_of(other),
+        }
+    }
+
+    /// Name of a resource as it is written: the table of a relation is the relation.
+    pub fn written_name_of(&self, resource: Resource) -> &str {
+        match resource {
+            Resource::Buffer(b) if self.buffers[b.index()].is_table() => self.field_of(resource),
             other => self.name_of(other),
         }
     }

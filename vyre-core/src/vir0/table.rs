@@ -38,6 +38,6 @@ impl Table {
     pub fn first_cell(key: u64, cells: u32) -> u32 {
         let mixed = key.wrapping_mul(Table::MIX);
         let mixed = (mixed ^ mixed >> 32).wrapping_mul(Table::MIX);
-        ((mixed >> 32) * u64::from(cells) >> 32) as u32
+        (((mixed >> 32) * u64::from(cells)) >> 32) as u32
     }
 }

@@ -536,6 +536,220 @@ fn sweeps_of_items_give_the_same_bits_where_one_word_is_the_item() {
     );
 }
 
+/// A relation of pairs: the list of the program, and its table among the buffers.
+mod of_relations {
+    use super::*;
+    use vyre_core::vir0::module::Portion;
+
+    fn table() -> BufferId {
+        let at = BUFFERS.iter().position(|&scalar| scalar == Scalar::U64);
+        BufferId(at.expect("there is one of each type") as u16)
+    }
+    fn pair(site: u16, from: Expr, to: Expr) -> Expr {
+        Expr::Insert {
+            list: ListId(0),
+            table: table(),
+            fields: vec![from, to],
+            site: SiteId(site),
+        }
+    }
+    fn insert() -> Expr {
+        pair(6, local(1), local(2))
+    }
+    fn contains(site: u16) -> Expr {
+        Expr::Contains {
+            table: table(),
+            fields: vec![local(2), local(1)],
+            site: SiteId(site),
+        }
+    }
+    fn judged(b: &Body, change: impl FnOnce(&mut Program)) -> Agreement {
+        let mut p = program(b);
+        p.lists[0].fields = vec![U32, U32];
+        p.lists[0].output = true;
+        p.buffers[table().index()].name = "log:table".into();
+        change(&mut p);
+        agreement(&p, &[b], &[])
+    }
+    fn of(block: Block) -> Agreement {
+        judged(&body(&[U32; 8], block), |_| {})
+    }
+    fn open(block: Block) -> (Why, Option<u16>) {
+        match of(block) {
+            Agreement::Open(reasons) => {
+                assert_eq!(reasons[0].resource, Some(Resource::Buffer(table())));
+                (reasons[0].why, reasons[0].site.map(|s| s.0))
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    /// The pass agrees in all but what a trap tells.
+    const ALL_BUT_TRAPS: Agreement = Agreement::Result(vec![]);
+
+    #[test]
+    fn an_insert_updates_and_a_question_reads() {
+        let modes = |block| {
+            let list = modes(&body(&[U32; 8], block)).into_iter();
+            list.map(|(resource, mode, _)| (resource, mode))
+                .collect::<Vec<_>>()
+        };
+        let list = Resource::from(ListId(0));
+        let cells = Resource::Buffer(table());
+        let appends = (list, Mode::Update(UpdateOp::Append));
+        let inserts = (cells, Mode::Update(UpdateOp::Insert));
+        assert_eq!(modes(vec![Stmt::Eval(insert())]), [inserts, appends]);
+        assert_eq!(
+            modes(vec![set(3, insert())]),
+            [inserts, appends],
+            "nobody asks"
+        );
+        assert_eq!(
+            modes(vec![set(3, insert()), when(local(3), vec![push(lit(1))])])[..2],
+            [
+                (cells, Mode::Write),
+                (Resource::from(FrontierId(0)), Mode::Update(UpdateOp::Push))
+            ]
+        );
+        assert_eq!(modes(vec![set(3, contains(4))]), [(cells, Mode::Read)]);
+        let both = modes(vec![set(3, contains(4)), Stmt::Eval(insert())]);
+        assert_eq!(both, [(cells, Mode::Write), appends]);
+    }
+
+    #[test]
+    fn a_closure_is_a_set() {
+        // for to in graph.neighbors(p.1) { path.insert((p.0, to)); }
+        let end = csr(CsrQuery::End, local(2));
+        let block = vec![
+            set(4, csr(CsrQuery::Begin, local(2))),
+            repeat(vec![
+                when(cmp(CompareOp::Ge, U32, local(4), end), vec![BREAK]),
+                Stmt::Eval(pair(6, local(1), csr(CsrQuery::Target, local(4)))),
+                set(4, add(local(4), lit(1))),
+            ]),
+        ];
+        let mut b = body(&[U32; 8], block);
+        let fields = |n: usize| std::array::from_fn(|k| (k < n).then_some(LocalId(1 + k as u32)));
+        b.item = ItemLocals {
+            fields: fields(2),
+            ..ItemLocals::default()
+        };
+        let last =
+            |p: &mut Program| p.waves[0].domain = Domain::ListItems(ListId(0), Portion::Last);
+        assert_eq!(judged(&b, last), ALL_BUT_TRAPS);
+        let is_a_list = |p: &mut Program| {
+            last(p);
+            p.buffers[table().index()].name = "cells".into();
+        };
+        assert!(matches!(judged(&b, is_a_list), Agreement::Open(_)));
+
+        // One scalar is all that a trap names.
+        let insert = Expr::Insert {
+            list: ListId(0),
+            table: table(),
+            fields: vec![add(local(1), lit(1))],
+            site: SiteId(6),
+        };
+        let mut b = body(&[U32; 8], vec![Stmt::Eval(insert)]);
+        b.item = ItemLocals {
+            fields: fields(1),
+            ..ItemLocals::default()
+        };
+        let of_scalars = |p: &mut Program| {
+            last(p);
+            p.lists[0].fields = vec![U32];
+        };
+        assert_eq!(judged(&b, of_scalars), Agreement::Bits);
+        let wide = |p: &mut Program| {
+            last(p);
+            p.lists[0].fields = vec![Scalar::U64];
+        };
+        assert_eq!(judged(&b, wide), ALL_BUT_TRAPS, "a trap names 32 bits");
+        b.item.index = Some(LocalId(0));
+        assert!(
+            matches!(judged(&b, of_scalars), Agreement::Open(_)),
+            "where a tuple lies"
+        );
+    }
+
+    #[test]
+    fn what_is_new_shows_no_more_than_the_tuple() {
+        let guarded = |block: Block| vec![when(insert(), block)];
+        let by_name = |block: Block| vec![set(3, insert()), when(local(3), block)];
+        let reduce = |value| Stmt::Reduce {
+            reduction: ReductionId(0),
+            value,
+        };
+        let of_tuple: [Block; 7] = [
+            vec![push(local(1))],
+            vec![push(local(2)), reduce(add(local(1), local(2)))],
+            vec![Stmt::Eval(fetch(
+                AtomicOp::Min,
+                local(2),
+                add(local(1), lit(7)),
+            ))],
+            vec![reduce(Expr::Uniform(Uniform::Round, U32))],
+            // A name for something of the tuple.
+            vec![set(4, add(local(1), local(2))), push(local(4))],
+            vec![when(
+                cmp(CompareOp::Lt, U32, local(1), local(2)),
+                vec![push(local(2))],
+            )],
+            vec![reduce(csr(CsrQuery::Begin, local(1)))],
+        ];
+        for block in of_tuple {
+            assert_eq!(of(guarded(block.clone())), ALL_BUT_TRAPS, "{block:?}");
+            assert_eq!(of(by_name(block.clone())), ALL_BUT_TRAPS, "{block:?}");
+        }
+        assert_eq!(of(guarded(vec![])), Agreement::Bits, "nothing can trap");
+
+        let of_item: [Block; 5] = [
+            // The item.
+            vec![push(local(0))],
+            vec![when(
+                cmp(CompareOp::Lt, U32, local(0), local(2)),
+                vec![push(local(2))],
+            )],
+            // What memory has, and what an update tells others of the item.
+            vec![push(load(D, U32, local(1)))],
+            vec![Stmt::Eval(fetch(AtomicOp::Min, local(2), local(0)))],
+            // The name says more than the tuple behind the block.
+            vec![set(5, local(0)), push(local(5))],
+        ];
+        for block in of_item {
+            assert_eq!(
+                open(guarded(block.clone())),
+                (Why::Inserts, Some(6)),
+                "{block:?}"
+            );
+            assert_eq!(
+                open(by_name(block.clone())),
+                (Why::Inserts, Some(6)),
+                "{block:?}"
+            );
+        }
+        // Whether it is new is a value of the item, otherwise.
+        let otherwise = either(insert(), vec![push(local(1))], vec![push(local(2))]);
+        assert_eq!(open(vec![otherwise]), (Why::Inserts, Some(6)));
+        let stored = vec![set(3, cast(Scalar::Bool, U32, insert())), push(local(3))];
+        assert_eq!(open(stored), (Why::Inserts, Some(6)));
+        let outlives = vec![when(insert(), vec![set(5, local(1))]), push(local(5))];
+        assert_eq!(open(outlives), (Why::Inserts, Some(6)));
+    }
+
+    #[test]
+    fn who_asks_does_not_insert_elsewhere() {
+        let second = Stmt::Eval(pair(9, local(2), local(1)));
+        let two = vec![when(insert(), vec![push(local(1))]), second];
+        assert_eq!(open(two).0, Why::Inserts);
+        let asks = when(not(contains(4)), vec![Stmt::Eval(insert())]);
+        assert_eq!(open(vec![asks]), (Why::ReadsChanged, Some(4)));
+        assert_eq!(
+            of(vec![when(contains(4), vec![push(local(1))])]),
+            Agreement::Bits
+        );
+    }
+}
+
 #[test]
 fn what_is_open_says_why_and_where() {
     let why = |block: Block| {

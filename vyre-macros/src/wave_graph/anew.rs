@@ -321,6 +321,11 @@ pub(super) fn never_empty(
             continue;
         };
         let this = &scope.name;
+        let is_set = matches!(fields.slot(list), Some(Slot::Relation(..)));
+        let (kind, pushes_it, pushed) = match is_set {
+            true => ("relation", "inserts", "inserted"),
+            false => ("list", "pushes", "pushed"),
+        };
         let (message, help) = match pushes(resource, true) {
             Some((wave, _)) => {
                 let wave = wave.shown();
@@ -334,6 +339,10 @@ pub(super) fn never_empty(
                             ),
                         )
                     }
+                    None if is_set => (
+                        String::new(),
+                        format!("ask whether a round has found nothing new: `{list}.settled()`"),
+                    ),
                     None => (
                         String::new(),
                         format!(
@@ -343,14 +352,14 @@ pub(super) fn never_empty(
                 };
                 (
                     format!(
-                        "list `{list}` keeps what `{wave}` pushes{long}: `{this}` never ends once something was pushed"
+                        "{kind} `{list}` keeps what `{wave}` {pushes_it}{long}: `{this}` never ends once something was {pushed}"
                     ),
                     help,
                 )
             }
             None => (
                 format!(
-                    "no wave of `{this}` changes list `{list}`: `{this}` never ends if something is in it"
+                    "no wave of `{this}` changes {kind} `{list}`: `{this}` never ends if something is in it"
                 ),
                 format!(
                     "ask for what the rounds change, such as a `#[frontier]` that a wave of `{this}` sweeps"

@@ -7,7 +7,7 @@ use super::order::{Use, Uses};
 use crate::report::Report;
 use proc_macro2::Span;
 use vyre_core::vir0::local::{Local, Misuse, Why, locals, misuses};
-use vyre_core::vir0::module::{Extent, FixpointId, Mode, NodeRef, Program, Resource};
+use vyre_core::vir0::module::{Extent, FixpointId, Mode, NodeRef, Program, QueueId, Resource};
 
 /// Reports every misuse; whether there is one.
 pub(super) fn report(
@@ -103,6 +103,11 @@ impl Teller<'_> {
         let of = &p.topologies[local.of.index()].name;
         let name = misuse.of.map_or("", |r| p.field_of(r));
         let runs = format!("`{fixpoint}`, which each of `{parts}` runs by itself");
+        let is_set = match misuse.of {
+            Some(Resource::Buffer(b)) => p.buffers[b.index()].is_table(),
+            Some(Resource::Queue(QueueId::List(l))) => p.table_of(l).is_some(),
+            _ => false,
+        };
         match misuse.why {
             Why::NoBounds => (misuse.why.to_string(), String::new()),
             Why::Nested => {
@@ -140,9 +145,17 @@ impl Teller<'_> {
                 format!("`{name}` has one element per edge of `{of}`, and `{parts}` leave edges out in `{fixpoint}`"),
                 format!("inside, edges are numbered without those that cross parts: give a graph without such edges, and leave out `crossing = dropped` of `{parts}`"),
             ),
+            Why::Length if is_set => (
+                format!("the capacity of relation `{name}` is computed from nodes or edges, and it cannot be asked in {runs}"),
+                "let the capacity be a literal, a constant or a scalar".to_owned(),
+            ),
             Why::Length => (
                 format!("the length of `{name}` is computed from nodes or edges: which elements are a part's is not known in {runs}"),
                 "inside, use a buffer with one element per node or edge, such as a tuple, a struct or a row of bits".to_owned(),
+            ),
+            Why::Writes | Why::List if is_set => (
+                format!("relation `{name}` can only be asked what it has, as `&Lookup<T>`, in {runs}"),
+                "append to a list inside, and let a wave after the fixpoint insert what the list holds".to_owned(),
             ),
             Why::Writes => (
                 format!("`{name}` has no element per node or edge of `{of}`, and can only be read in {runs}"),

@@ -710,7 +710,7 @@ impl Inside<'_> {
             let field = self.program.field_of(c.resource);
             let same = |other: &&hazard::Conflict| self.program.field_of(other.resource) == field;
             match clashes.iter().filter(same).count() {
-                1 => self.program.name_of(c.resource),
+                1 => self.program.written_name_of(c.resource),
                 _ => field,
             }
         };

@@ -435,7 +435,15 @@ impl Checker<'_> {
             (None, ["len", ..]) if matches!(h, HandleTy::Buf(_) | HandleTy::AtomicBuf(_)) => {
                 "write `for i in 0..xs.len()` and `xs[i]`".to_owned()
             }
-            (None, _) => format!("it has `{}`", known.join("`, `")),
+            (None, _) => match (h, name.as_str()) {
+                (HandleTy::Insert(_), "contains") => {
+                    "a wave that asks what a relation has takes it as `&Lookup<T>`, and inserts nothing into it; `insert` says whether a tuple is new".to_owned()
+                }
+                (HandleTy::Lookup(_), "insert") => {
+                    "a wave that inserts takes the relation as `&Insert<T>`, and does not ask what it has".to_owned()
+                }
+                _ => format!("it has `{}`", known.join("`, `")),
+            },
         };
         self.error(
             site,

@@ -49,11 +49,25 @@ impl<'g> Fields<'g> {
                 (Domain::Nodes, Some(Length::Nodes))
             }
             DomainArgs::Items { of, portion } => match self.find(of, report)? {
-                (_, Slot::Queue(_)) if *portion == Portion::Last => {
+                (field, Slot::Queue(_)) if *portion == Portion::Last => {
+                    let help = match &field.kind {
+                        FieldKind::Frontier { list: false, .. } => format!(
+                            "write `items({of})`: what a frontier holds was pushed in the round before"
+                        ),
+                        FieldKind::Frontier { .. } => {
+                            format!("write `items({of})`, which are all of its nodes")
+                        }
+                        _ => {
+                            format!("write `items({of}, new)`: what this wave has not swept of it")
+                        }
+                    };
                     report.error_help(
                         of.span(),
-                        format!("`last` is for relations, and `{of}` is none"),
-                        "a frontier's items are those that were pushed in the round before; of a list, `items(list, new)` are those that this wave has not swept",
+                        format!(
+                            "`last` is for relations, and `{of}` is {}",
+                            describe(&field.kind)
+                        ),
+                        help,
                     );
                     return None;
                 }
@@ -506,7 +520,10 @@ impl<'g> Fields<'g> {
                             );
                             return None;
                         }
-                        self.unknown(name, report);
+                        // What the item of a broken domain is, is not known.
+                        if domain.is_some() {
+                            self.unknown(name, report);
+                        }
                     }
                     None => report.error(
                         at,

@@ -1,0 +1,151 @@
+//! Transitive closure: all pairs of nodes with a path from the one to the other, as a relation that grows until no round
+//! finds a new pair.
+//!
+//! `path(x, y)` holds where there is an edge from `x` to `y`, and `path(x, z)` where `path(x, y)` holds and there is an
+//! edge from `y` to `z`. A round extends the pairs that the round before has found by the edges that go on from them
+//! (semi-naive evaluation).
+//!
+//! `cargo run --release -p vyre-examples --example closure -- --graph chain:1000 --check`
+
+use std::process::ExitCode;
+use vyre::prelude::*;
+use vyre::{Error, TrapKind};
+use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, number, plural};
+use vyre_examples::{graph::GraphSpec, oracle};
+
+/// Edges, and what goes on from them.
+#[wave_graph]
+#[pass(id = "closure", unproven)]
+pub mod closure {
+    /// Two nodes.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Pair {
+        /// The first one.
+        pub from: u32,
+        /// The second one.
+        pub to: u32,
+    }
+
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        /// From the first node there is a path to the second.
+        #[relation(capacity = room, output)]
+        path: Relation<Pair>,
+        /// Pairs that `path` has room for.
+        room: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn begin(e: Edge, path: &Insert<Pair>) {
+        path.insert(Pair {
+            from: e.src,
+            to: e.dst,
+        });
+    }
+
+    #[fixpoint(after(begin), until(path.settled()), max_rounds = 4_294_967_294)]
+    mod rounds {
+        #[wave(items(path, last))]
+        fn extend(p: Pair, graph: &Csr, path: &Insert<Pair>) {
+            for to in graph.neighbors(p.to) {
+                path.insert(Pair { from: p.from, to });
+            }
+        }
+    }
+}
+
+/// All pairs of nodes with a path from the one to the other
+#[derive(clap::Parser)]
+#[command(name = "closure")]
+pub struct Closure {
+    /// Pairs that there is room for [default: begin with a few for each edge, and double where that is too few]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(0..=MOST))]
+    room: Option<u32>,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// Pairs that a relation can have room for, so that the cells of its table have numbers of 32 bits.
+const MOST: u32 = 2_800_000_000;
+
+impl Example for Closure {
+    const NAME: &'static str = "closure";
+    const IGNORES: &'static [&'static str] = &["--source"];
+
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn default_graph(&self) -> Result<Option<GraphSpec>, Failure> {
+        Ok(Some(GraphSpec::Chain { nodes: 500 }))
+    }
+
+    fn run(&self, job: &mut Job<'_>) -> Result<(), Failure> {
+        let graph = job.graph();
+        let nodes = graph.csr.node_count() as u64;
+        let edges = graph.csr.edge_count() as u64;
+        let most = nodes.saturating_mul(nodes).min(MOST.into());
+        let mut room = match self.room {
+            Some(room) => room.into(),
+            None => (16 * edges).min(most),
+        };
+        let mut session = closure::Session::new(job.runtime(), &graph.csr)?;
+        job.watch(session.progress());
+        let out = loop {
+            let run = || closure::Run { room: room as u32 };
+            match job.measure(|| session.run(run()), |out| &out.report) {
+                Err(Failure::Run(Error::Trap(trap)))
+                    if trap.kind == TrapKind::RelationOverflow
+                        && self.room.is_none()
+                        && room < most =>
+                {
+                    // How many pairs there are is known when all are found; here it is a lower bound.
+                    room = trap.index.max(2 * room).min(most);
+                }
+                result => break result?,
+            }
+        };
+
+        let pairs = out.path.len() as u64;
+        let found = format!(
+            "{} {} of {} {}, in room for {}",
+            count(pairs),
+            plural(pairs, "pair"),
+            count(nodes),
+            plural(nodes, "node"),
+            count(room)
+        );
+        job.say("found", found);
+        job.say_time();
+        job.plan(closure::PLAN)?;
+        job.figure("pairs", pairs);
+        job.figure("room", room);
+        let sorted = out.path.sorted().into_iter().map(|p| [p.from, p.to]);
+        let sorted: Vec<[u32; 2]> = sorted.collect();
+        job.check(
+            "a search from each node",
+            || oracle::closure(&graph.csr),
+            |expected| first_difference(&sorted, expected),
+        );
+        job.save(2, sorted.as_flattened())
+    }
+}
+
+/// The first pair that only one of two sorted relations has.
+fn first_difference(ours: &[[u32; 2]], expected: &[[u32; 2]]) -> Option<String> {
+    let same = ours.iter().zip(expected).take_while(|(a, b)| a == b);
+    let at = same.count();
+    let (found, [from, to]) = match (ours.get(at), expected.get(at)) {
+        (Some(pair), None) => ("found", pair),
+        (Some(pair), Some(other)) if pair < other => ("found", pair),
+        (_, Some(pair)) => ("not found", pair),
+        (None, None) => return None,
+    };
+    let counts = format!("{} pairs, not {}", count(ours.len()), count(expected.len()));
+    Some(format!("{from} to {to} was {found}; {counts}"))
+}
+
+fn main() -> ExitCode {
+    cli::main::<Closure>()
+}
