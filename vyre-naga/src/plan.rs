@@ -138,6 +138,7 @@ pub(crate) fn plan(
             }
             Held::Exact(..)
             | Held::Swept(_)
+            | Held::Began(..)
             | Held::Status
             | Held::Verdict
             | Held::TrapWave

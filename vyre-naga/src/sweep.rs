@@ -530,7 +530,8 @@ pub(crate) fn begin(program: &Program, layout: &Layout) -> Module {
                 | Held::Side(_)
                 | Held::ListLen(_)
                 | Held::ListTail(_)
-                | Held::Swept(_) => 0,
+                | Held::Swept(_)
+                | Held::Began(..) => 0,
             };
             let pointer = f.control(at);
             let value = f.u(value);

@@ -43,8 +43,8 @@
 //!   floats are added: a sum that may be lifted is open.)
 //! - **Inserted.** A set union. Of the items that insert a tuple which a relation does not have, one is the first, and
 //!   which one is open; that there is one is not. So whether a tuple is new may guard what is a function of the tuple and
-//!   of uniforms. What is guarded may trap; then the trap names any of the items that inserted the tuple, and the class
-//!   is the next one.
+//!   of uniforms. What is guarded may trap, and then the trap names any of the items that inserted the tuple; a relation
+//!   that is full needs at least as many tuples as were found before lanes heard of it. So the class is the next one.
 //! - **Pushed, appended or reduced.** A multiset union, if the slots are not read and the list is not read back; a
 //!   reduction as an update of its operation. A body that also reads the
 //!   reduction it takes part in is refused.
@@ -60,8 +60,8 @@
 //! ## Same result
 //!
 //! A trap names the first word of its item. Where items of several words are swept, some may have it in common, and which
-//! of these is the lowest is open; so is the item that was the first to insert a tuple. Then runs agree in everything but
-//! what such a trap tells.
+//! of these is the lowest is open; so is the item that was the first to insert a tuple, and how many tuples a full
+//! relation would need. Then runs agree in everything but what such a trap tells.
 //!
 //! `d[i].fetch_min(x)` whose result guards a push sees an order: pushes, and rounds, may differ. But the fixpoint
 //! around it may be the least one of monotone updates, which every order reaches: the `monotone` module has that
@@ -520,7 +520,8 @@ pub(super) struct Accesses<'b> {
     own: Option<LocalId>,
     /// The body uses an operation that backends may round differently.
     approximates: bool,
-    /// What is behind an insert may trap, in any of the items that insert the tuple.
+    /// It inserts tuples. What is behind an insert may trap, in any of the items that insert the tuple; and how many
+    /// tuples a full relation would need is found up to where lanes hear that it is full.
     names_any: bool,
 }
 
@@ -809,7 +810,6 @@ impl<'b> Accesses<'b> {
                 others: Vec::new(),
                 reads: Vec::new(),
             });
-            self.names_any |= !guarded.is_empty();
             return None;
         }
         let (buffer, at) = self.outcome(condition, held, guarded)?;
@@ -1247,6 +1247,7 @@ impl<'b> Accesses<'b> {
                 list, table, site, ..
             } => {
                 let update = |op| Kind::Update { op, rounds: false };
+                self.names_any = true;
                 // Slots are not seen.
                 self.add(
                     (*list).into(),
