@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use vyre::prelude::*;
 use vyre::{Error, Runtime};
-use vyre_core::plan::shaders::FIVE_BUFFERS;
+use vyre_core::plan::shaders::{FIVE_BUFFERS, line};
 use vyre_core::vir0::container::decode;
 use vyre_core::vir0::module::Program;
 use vyre_examples::passes::{bfs, components, liveness, pagerank, saxpy};
-use vyre_naga::{File, Options, Target, Text, export, features, lines, shaders};
+use vyre_naga::{File, Options, Target, Text, export, features, shaders};
 use vyre_tests::{endless, graphs, passes as tested};
 // Their passes are among those that are listed.
 use {vyre_corpus as _, vyre_standard as _};
@@ -44,11 +44,11 @@ fn all() -> Vec<(String, Program)> {
 fn table() -> String {
     let mut table = String::from("| pass | webgpu | vulkan | metal |\n| --- | --- | --- | --- |\n");
     for (name, program) in all() {
-        let lines = lines(&program);
-        let cells = lines
-            .lines()
-            .map(|l| l.split_once(": ").expect("a target").1);
-        let cells: Vec<&str> = cells.collect();
+        let cells = Target::ALL.map(|target| {
+            let line = line(&program, target);
+            let (_, cell) = line.split_once(": ").expect("a target");
+            cell.to_owned()
+        });
         let _ = writeln!(table, "| {name} | {} |", cells.join(" | "));
     }
     table
