@@ -342,9 +342,13 @@ fn waves(p: &mut Program, choices: &mut Choices<'_>) {
                 3 => Domain::Edges(topology),
                 4 => Domain::EdgesFrom(topology, frontier),
                 5 => {
-                    let portions = [Portion::All, Portion::New, Portion::Last];
-                    let portion = portions[choices.below(3)];
-                    Domain::ListItems(ListId(choices.id(p.lists.len())), portion)
+                    let list = ListId(choices.id(p.lists.len()));
+                    let portion = match choices.one_in(2) {
+                        true if p.waves.len() % 2 == 0 => Portion::Last,
+                        true => Portion::New,
+                        false => Portion::All,
+                    };
+                    Domain::ListItems(list, portion)
                 }
                 _ => Domain::Nodes,
             };
@@ -498,8 +502,7 @@ fn code(p: &mut Program, choices: &mut Choices<'_>) {
             }
         }
         _ => {
-            let uniform = match choices.below(8) {
-                6 => Uniform::Began(ListId(choices.id(p.lists.len()))),
+            let uniform = match choices.below(7) {
                 0 => Uniform::Round,
                 5 => Uniform::OuterRound(FixpointId(choices.id(p.fixpoints.len()))),
                 1 => Uniform::Nodes,

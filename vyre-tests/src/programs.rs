@@ -264,9 +264,10 @@ impl Generator<'_, '_> {
             3 => Domain::Items(front),
             4 => Domain::EdgesFrom(topology, front),
             _ => {
-                let inside = [Portion::New, Portion::Last];
-                let portion = match self.u.ratio(1, 2)? {
-                    true => inside[usize::from(scope.is_some() && self.u.ratio(1, 2)?)],
+                let is_even = self.program.waves.len() % 2 == 0;
+                let portion = match self.u.ratio(1, 3)? {
+                    true if scope.is_some() && is_even => Portion::Last,
+                    true => Portion::New,
                     false => Portion::All,
                 };
                 Domain::ListItems(LOG, portion)
