@@ -344,7 +344,7 @@ fn waves(p: &mut Program, choices: &mut Choices<'_>) {
                 5 => {
                     let list = ListId(choices.id(p.lists.len()));
                     let portion = match choices.one_in(2) {
-                        true if p.waves.len() % 2 == 0 => Portion::Last,
+                        true if p.waves.len().is_multiple_of(2) => Portion::Last,
                         true => Portion::New,
                         false => Portion::All,
                     };

@@ -264,7 +264,7 @@ impl Generator<'_, '_> {
             3 => Domain::Items(front),
             4 => Domain::EdgesFrom(topology, front),
             _ => {
-                let is_even = self.program.waves.len() % 2 == 0;
+                let is_even = self.program.waves.len().is_multiple_of(2);
                 let portion = match self.u.ratio(1, 3)? {
                     true if scope.is_some() && is_even => Portion::Last,
                     true => Portion::New,
