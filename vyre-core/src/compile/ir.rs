@@ -464,8 +464,8 @@ pub enum Expr {
         fields: Vec<Expr>,
         site: SiteId,
     },
-    /// `relation.insert(tuple)`: whether it is new. One value a field, as for `PushItem`; [`super::relation`] has what
-    /// it becomes.
+    /// `relation.insert(tuple)`: whether it is new. One value a field, as for `PushItem`. It becomes a search of the
+    /// table, and an append where the tuple is new.
     Insert {
         list: ListId,
         table: BufferId,
