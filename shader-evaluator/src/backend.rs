@@ -30,6 +30,7 @@ type Made = Result<Arc<Pass>, String>;
 pub struct Shaders {
     target: Target,
     options: Options,
+    rounds_at_once: u32,
     /// Sessions that a table refused.
     refused: Arc<AtomicU64>,
     /// Runs that shaders made.
@@ -44,6 +45,7 @@ impl Shaders {
         Shaders {
             target,
             options: Options::default(),
+            rounds_at_once: 0,
             refused: Arc::default(),
             ran: Arc::default(),
             made: Mutex::default(),
@@ -54,7 +56,11 @@ impl Shaders {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let pass = made
             .entry(encode(program))
-            .or_insert_with(|| exported(program, self.target, self.options).map(Arc::new));
+            .or_insert_with(|| {
+                let mut made = exported(program, self.target, self.options)?;
+                made.rounds_at_once = self.rounds_at_once;
+                Ok(Arc::new(made))
+            });
         pass.clone()
     }
 
@@ -62,6 +68,15 @@ impl Shaders {
     #[must_use]
     pub fn with(self, options: Options) -> Shaders {
         Shaders { options, ..self }
+    }
+
+    /// Where rounds follow each other without a look, so many of them.
+    #[must_use]
+    pub fn with_rounds_at_once(self, rounds: u32) -> Shaders {
+        Shaders {
+            rounds_at_once: rounds,
+            ..self
+        }
     }
 
     /// Counts of sessions that were refused by the table, and of runs.

@@ -83,7 +83,9 @@ fn checked(name: &str, program: &Program) -> (usize, usize) {
         let parts = program.waves.len() + program.fixpoints.len();
         // `begin`, `settle`, and fills of two buffers or three.
         let common = 4 + usize::from(made.shaders.iter().any(|s| s.entry() == "fill_wide"));
-        let made_parts = made.shaders.len() - common;
+        // Groups of rounds end by themselves, too.
+        let ends = made.shaders.iter().filter(|s| s.entry().ends_with("_end")).count();
+        let made_parts = made.shaders.len() - common - ends;
         assert_eq!(made_parts, 2 * (parts - made.refusals.len()), "{name}");
         (all, refused) = (all + made.shaders.len(), refused + made.refusals.len());
         for shader in &made.shaders {
@@ -152,31 +154,35 @@ fn write_spirv(name: &str, program: &Program) {
     }
 }
 
-/// The same pass on the interpreter and as shaders, from WGSL and from SPIR-V.
-fn runtimes() -> [Runtime; 3] {
+/// The same pass on the interpreter and as shaders, from WGSL and from SPIR-V; of that, rounds by themselves, too.
+fn runtimes() -> [Runtime; 4] {
+    let vulkan = || Shaders::new(Target::Vulkan);
     [
         Runtime::vir0(),
         Runtime::on(Arc::new(Shaders::new(Target::WebGpu))),
-        Runtime::on(Arc::new(Shaders::new(Target::Vulkan))),
+        Runtime::on(Arc::new(vulkan())),
+        Runtime::on(Arc::new(vulkan().with_rounds_at_once(3))),
     ]
 }
 
-/// What all three give is equal.
+/// What all of them give is equal.
 fn agree<T: PartialEq + std::fmt::Debug>(run: impl Fn(&Runtime) -> Result<T, Error>) -> T {
-    let [expected, wgsl, spirv] = runtimes().map(|runtime| run(&runtime));
+    let [expected, wgsl, spirv, rounds] = runtimes().map(|runtime| run(&runtime));
     let expected = expected.expect("the interpreter runs it");
     assert_eq!(wgsl.expect("shaders from WGSL run it"), expected);
     assert_eq!(spirv.expect("shaders from SPIR-V run it"), expected);
+    assert_eq!(rounds.expect("rounds go on by themselves"), expected);
     expected
 }
 
 /// The same of a pass that only Vulkan gets.
 fn on_vulkan<T: PartialEq + std::fmt::Debug>(run: impl Fn(&Runtime) -> Result<T, Error>) -> T {
-    let [expected, wgsl, spirv] = runtimes().map(|runtime| run(&runtime));
+    let [expected, wgsl, spirv, rounds] = runtimes().map(|runtime| run(&runtime));
     let refused = wgsl.expect_err("WGSL does not have it").to_string();
     assert!(refused.contains(REFUSED), "{refused}");
     let expected = expected.expect("the interpreter runs it");
     assert_eq!(spirv.expect("shaders from SPIR-V run it"), expected);
+    assert_eq!(rounds.expect("rounds go on by themselves"), expected);
     expected
 }
 
@@ -466,6 +472,7 @@ fn traps_are_those_of_vir0() {
     assert_eq!(runs[0].1, Some(70));
     assert_eq!(runs[0], runs[1]);
     assert_eq!(runs[0], runs[2]);
+    assert_eq!(runs[0], runs[3]);
 }
 
 /// A shader sees no cancel: turns of loops are bounded.

@@ -1,8 +1,10 @@
 //! The plan of a pass as JSON: what a host without vyre needs to run its shaders. docs/PORTABLE.md explains each field.
 
+use crate::between::spreads;
 use crate::layout::{Arena, Held, Layout, ParamOf, Term, length};
+use crate::rounds::{Dispatch, Round, Word};
 use serde_json::{Map, Value, json};
-use vyre_core::plan::shaders::{Part, Refusal, Target, WORKGROUP, features, record_words};
+use vyre_core::plan::shaders::{Part, Refusal, Target, WORKGROUP, features, record_words, sweep_words};
 use vyre_core::vir0::flow::effect;
 use vyre_core::vir0::isa::Effect;
 use vyre_core::vir0::module::{
@@ -138,6 +140,7 @@ pub(crate) fn plan(
             }
             Held::Exact(..)
             | Held::Swept(_)
+            | Held::Faulted
             | Held::Status
             | Held::Verdict
             | Held::TrapWave
@@ -153,6 +156,8 @@ pub(crate) fn plan(
     set("control", control.collect());
     let waves = (0..program.waves.len() as u16).map(|w| wave(program, layout, WaveId(w)));
     set("waves", waves.collect());
+    let rounds = Round::of(program);
+    let rounds: Vec<Round> = rounds.into_iter().filter(|_| refusals.is_empty()).collect();
     let fixpoints = (0..program.fixpoints.len() as u16).map(|id| {
         let id = FixpointId(id);
         let f = &program.fixpoints[id.index()];
@@ -171,9 +176,11 @@ pub(crate) fn plan(
             "condition": f.condition, "max_rounds": f.max_rounds, "parent": owner(f.parent),
             "swaps": swaps.collect::<Value>(), "watches": watched.collect::<Value>(),
             "faults": faults(program, f.until),
+            "round": rounds.iter().find(|r| r.fixpoint == id).map(|r| round(program, layout, r)),
         })
     });
     set("fixpoints", fixpoints.collect());
+    set("dispatches", Word::ALL.iter().map(|(_, name)| json!(name)).collect());
     let step = |step: &Step| match *step {
         Step::Wave(w) => json!({ "wave": program.waves[w.index()].name }),
         Step::Barrier => json!("settle"),
@@ -184,6 +191,23 @@ pub(crate) fn plan(
     };
     set("steps", program.schedule.iter().map(step).collect());
     Value::Object(plan)
+}
+
+/// What a round dispatches, where rounds follow each other without the host.
+fn round(program: &Program, layout: &Layout, round: &Round) -> Value {
+    let parts = round.dispatches().into_iter().map(|part| {
+        let wave = |id: WaveId| program.waves[id.index()].name.clone();
+        match part.what {
+            Dispatch::Sweep(id) => {
+                json!({ "sweep": wave(id), "word": part.word, "block": part.block })
+            }
+            Dispatch::Close(id) => {
+                json!({ "close": wave(id), "word": part.word, "block": part.block })
+            }
+            Dispatch::End(id) => json!({ "end": format!("{}_end", layout.wave(id)) }),
+        }
+    });
+    parts.collect()
 }
 
 fn refusal(refusal: &Refusal) -> Value {
@@ -253,6 +277,7 @@ fn wave(program: &Program, layout: &Layout, id: WaveId) -> Value {
     json!({
         "name": wave.name, "sweep": format!("{}_sweep", layout.wave(id)),
         "close": format!("{}_close", layout.wave(id)), "items": items, "record_words": record,
+        "workgroup_words": sweep_words(program, id), "spreads": spreads(wave.domain),
         "fixpoint": wave.fixpoint.map(|f| program.fixpoints[f.index()].name.clone()),
         "pushes": pushes, "faults": faults(program, wave.kernel),
     })

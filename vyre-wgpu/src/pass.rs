@@ -35,6 +35,9 @@ pub(crate) struct Pass {
     pipelines: Vec<OnceLock<ComputePipeline>>,
     pub(crate) layout: BindGroupLayout,
     with: PipelineLayout,
+    /// The layout of what ends the groups of rounds.
+    pub(crate) ends: BindGroupLayout,
+    with_ends: PipelineLayout,
     /// Bytes of the uniform of one dispatch.
     pub(crate) uniform_bytes: u64,
 }
@@ -146,9 +149,9 @@ impl Pass {
     fn new(on: &Opened, program: &Program, options: Options) -> Result<Pass, RunError> {
         let target = on.target(program)?;
         let named = with_own_names(program);
-        let made = vyre_naga::shaders(&named, target, options)
+        let shaders = vyre_naga::shaders(&named, target, options)
             .map_err(|e| RunError::Backend(e.to_string()))?;
-        let plan = Plan::read(&made.plan, made.shaders.iter().map(Shader::entry))?;
+        let plan = Plan::read(&shaders.plan, shaders.shaders.iter().map(Shader::entry))?;
         let uniform_bytes = (4 * plan.params.len() as u64).next_multiple_of(16);
         let storage = |binding| {
             let read_only = binding == plan::FIXED;
@@ -166,26 +169,35 @@ impl Pass {
             Some(uniform_bytes),
         );
         let arenas = plan.arenas.iter().copied().chain([plan::CONTROL]);
-        let entries: Vec<_> = [uniform].into_iter().chain(arenas.map(storage)).collect();
-        let layout = on
-            .device
-            .create_bind_group_layout(&BindGroupLayoutDescriptor {
+        let of_sweeps: Vec<_> = [uniform].into_iter().chain(arenas.map(storage)).collect();
+        let of_ends = [plan::CONTROL, plan::DISPATCHES, plan::BLOCKS].map(storage);
+        let of_ends: Vec<_> = [uniform].into_iter().chain(of_ends).collect();
+        let made = |entries: &[BindGroupLayoutEntry]| {
+            let layout = on
+                .device
+                .create_bind_group_layout(&BindGroupLayoutDescriptor {
+                    label: None,
+                    entries,
+                });
+            let with = on.device.create_pipeline_layout(&PipelineLayoutDescriptor {
                 label: None,
-                entries: &entries,
+                bind_group_layouts: &[Some(&layout)],
+                immediate_size: 0,
             });
-        let with = on.device.create_pipeline_layout(&PipelineLayoutDescriptor {
-            label: None,
-            bind_group_layouts: &[Some(&layout)],
-            immediate_size: 0,
-        });
+            (layout, with)
+        };
+        let (layout, with) = made(&of_sweeps);
+        let (ends, with_ends) = made(&of_ends);
         on.check()?;
         Ok(Pass {
             plan,
             named,
-            pipelines: made.shaders.iter().map(|_| OnceLock::new()).collect(),
-            shaders: made.shaders,
+            pipelines: shaders.shaders.iter().map(|_| OnceLock::new()).collect(),
+            shaders: shaders.shaders,
             layout,
             with,
+            ends,
+            with_ends,
             uniform_bytes,
         })
     }
@@ -193,6 +205,10 @@ impl Pass {
     /// The pipeline of a shader.
     pub(crate) fn pipeline(&self, on: &Opened, shader: usize) -> &ComputePipeline {
         self.pipelines[shader].get_or_init(|| {
+            let with = match self.plan.is_end(shader) {
+                true => &self.with_ends,
+                false => &self.with,
+            };
             let shader = &self.shaders[shader];
             let module = on.device.create_shader_module(ShaderModuleDescriptor {
                 label: Some(shader.entry()),
@@ -201,7 +217,7 @@ impl Pass {
             on.device
                 .create_compute_pipeline(&ComputePipelineDescriptor {
                     label: Some(shader.entry()),
-                    layout: Some(&self.with),
+                    layout: Some(with),
                     module: &module,
                     entry_point: Some(shader.entry()),
                     compilation_options: PipelineCompilationOptions {

@@ -8,7 +8,7 @@ struct _mslBufferSizes {
     uint size6;
     uint size7;
     uint size8;
-    uint size9;
+    uint size10;
 };
 
 struct Params {
@@ -52,6 +52,9 @@ struct Control {
     type_7 records;
 };
 struct type_8 {
+    uint inner[193];
+};
+struct type_9 {
     uint inner[320];
 };
 
@@ -131,7 +134,7 @@ uint compare_exchange(
 }
 
 void push_front(
-    uint node,
+    uint node_1,
     constant Params& params,
     device Control& control,
     device type_7& plain,
@@ -142,7 +145,7 @@ void push_front(
     if (_e4 < front_capacity) {
         uint front_items_at = params.front_items_at;
         uint front_side = control.front_side;
-        plain[front_items_at + (_e4 + ((1u - front_side) * front_capacity))] = node;
+        plain[front_items_at + (_e4 + ((1u - front_side) * front_capacity))] = node_1;
     }
 }
 
@@ -190,8 +193,9 @@ struct relax_sweepInput {
 , device type_6& cells [[buffer(3)]]
 , device Control& control [[buffer(4)]]
 , device type_7& plain [[buffer(2)]]
+, threadgroup type_8& shared_edges
 , device type_7 const& fixed [[buffer(1)]]
-, threadgroup type_8& shared_records
+, threadgroup type_9& shared_records
 , constant _mslBufferSizes& _buffer_sizes [[buffer(5)]]
 ) {
     uint fault_kind = 0u;
@@ -199,51 +203,157 @@ struct relax_sweepInput {
     uint fault_pc = 0u;
     uint fault_index = 0u;
     uint fault_len = 0u;
+    uint block = {};
+    uint degree = {};
+    uint begin = {};
+    uint node = {};
+    uint sum = {};
     uint next = {};
-    uint edge = {};
+    uint owner = {};
     uint other = {};
-    uint front_len = control.front_len;
-    next = 0u + id.x;
+    block = group.x * 64u;
     while(true) {
-        uint at_1 = next;
-        if (at_1 >= front_len) {
+        if (lane == 0u) {
+            uint front_len = control.front_len;
+            uint _e22 = block;
+            shared_edges.inner[192] = (_e22 < front_len) ? _e22 : 4294967295u;
+        }
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        uint unnamed = shared_edges.inner[192];
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        if (unnamed == 4294967295u) {
             break;
         }
-        uint front_items_at_1 = params.front_items_at;
-        uint front_side_1 = control.front_side;
-        uint front_capacity_1 = params.front_capacity;
-        uint node_1 = plain[front_items_at_1 + (at_1 + (front_side_1 * front_capacity_1))];
-        uint graph_offsets_at = params.graph_offsets_at;
-        uint _e35 = fixed[graph_offsets_at + node_1];
-        uint _e40 = fixed[(graph_offsets_at + node_1) + 1u];
-        edge = _e35;
+        uint front_len_1 = control.front_len;
+        uint _e30 = unnamed + lane;
+        degree = 0u;
+        begin = 0u;
+        node = 0u;
+        if (_e30 < front_len_1) {
+            uint front_items_at_1 = params.front_items_at;
+            uint front_side_1 = control.front_side;
+            uint front_capacity_1 = params.front_capacity;
+            uint _e44 = plain[front_items_at_1 + (_e30 + (front_side_1 * front_capacity_1))];
+            uint graph_offsets_at = params.graph_offsets_at;
+            uint _e50 = fixed[graph_offsets_at + _e44];
+            uint _e55 = fixed[(graph_offsets_at + _e44) + 1u];
+            node = _e44;
+            begin = _e50;
+            degree = _e55 - _e50;
+        }
+        uint _e57 = degree;
+        uint _e58 = node;
+        sum = _e57;
+        shared_edges.inner[lane + 128u] = _e58;
+        uint _e63 = sum;
+        shared_edges.inner[lane] = _e63;
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        if (lane >= 1u) {
+            uint _e68 = shared_edges.inner[lane - 1u];
+            uint _e69 = sum;
+            sum = _e69 + _e68;
+        }
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        uint _e71 = sum;
+        shared_edges.inner[lane] = _e71;
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        if (lane >= 2u) {
+            uint _e77 = shared_edges.inner[lane - 2u];
+            uint _e78 = sum;
+            sum = _e78 + _e77;
+        }
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        uint _e80 = sum;
+        shared_edges.inner[lane] = _e80;
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        if (lane >= 4u) {
+            uint _e86 = shared_edges.inner[lane - 4u];
+            uint _e87 = sum;
+            sum = _e87 + _e86;
+        }
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        uint _e89 = sum;
+        shared_edges.inner[lane] = _e89;
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        if (lane >= 8u) {
+            uint _e95 = shared_edges.inner[lane - 8u];
+            uint _e96 = sum;
+            sum = _e96 + _e95;
+        }
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        uint _e98 = sum;
+        shared_edges.inner[lane] = _e98;
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        if (lane >= 16u) {
+            uint _e104 = shared_edges.inner[lane - 16u];
+            uint _e105 = sum;
+            sum = _e105 + _e104;
+        }
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        uint _e107 = sum;
+        shared_edges.inner[lane] = _e107;
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        if (lane >= 32u) {
+            uint _e113 = shared_edges.inner[lane - 32u];
+            uint _e114 = sum;
+            sum = _e114 + _e113;
+        }
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        uint _e116 = sum;
+        shared_edges.inner[lane] = _e116;
+        uint _e118 = begin;
+        uint _e119 = degree;
+        shared_edges.inner[lane + 64u] = _e118 - (_e116 - _e119);
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        uint _e126 = shared_edges.inner[63];
+        next = lane;
         while(true) {
-            uint this_edge = edge;
-            if (this_edge >= _e40) {
+            uint _e129 = next;
+            if (_e129 >= _e126) {
                 break;
             }
+            owner = 0u;
+            uint _e131 = owner;
+            uint _e135 = shared_edges.inner[_e131 + 31u];
+            owner = (_e135 <= _e129) ? (_e131 + 32u) : _e131;
+            uint _e139 = owner;
+            uint _e143 = shared_edges.inner[_e139 + 15u];
+            owner = (_e143 <= _e129) ? (_e139 + 16u) : _e139;
+            uint _e147 = owner;
+            uint _e151 = shared_edges.inner[_e147 + 7u];
+            owner = (_e151 <= _e129) ? (_e147 + 8u) : _e147;
+            uint _e155 = owner;
+            uint _e159 = shared_edges.inner[_e155 + 3u];
+            owner = (_e159 <= _e129) ? (_e155 + 4u) : _e155;
+            uint _e163 = owner;
+            uint _e166 = shared_edges.inner[_e163 + 1u];
+            owner = (_e166 <= _e129) ? (_e163 + 2u) : _e163;
+            uint _e170 = owner;
+            uint _e172 = shared_edges.inner[_e170];
+            owner = (_e172 <= _e129) ? (_e170 + 1u) : _e170;
+            uint _e176 = owner;
+            uint _e181 = shared_edges.inner[_e176 + 64u];
+            uint this_node = shared_edges.inner[_e176 + 128u];
+            uint this_edge = _e129 + _e181;
             uint graph_targets_at = params.graph_targets_at;
-            uint _e48 = fixed[graph_targets_at + this_edge];
-            relax(this_edge, _e48, params, fault_kind, fault_item, fault_pc, fault_index, fault_len, cells, control, plain, _buffer_sizes);
-            edge = this_edge + 1u;
+            uint _e188 = fixed[graph_targets_at + this_edge];
+            relax(this_edge, _e188, params, fault_kind, fault_item, fault_pc, fault_index, fault_len, cells, control, plain, _buffer_sizes);
+            next = _e129 + 64u;
         }
-        uint _e50 = at_1 + (groups.x * 64u);
-        if (_e50 < at_1) {
-            break;
-        }
-        next = _e50;
+        uint _e190 = unnamed + (groups.x * 64u);
+        block = (_e190 < unnamed) ? 4294967295u : _e190;
     }
-    uint _e54 = lane * 5u;
-    uint _e56 = fault_kind;
-    shared_records.inner[_e54] = _e56;
-    uint _e59 = fault_item;
-    shared_records.inner[_e54 + 1u] = _e59;
-    uint _e63 = fault_pc;
-    shared_records.inner[_e54 + 2u] = _e63;
-    uint _e68 = fault_index;
-    shared_records.inner[_e54 + 3u] = _e68;
-    uint _e73 = fault_len;
-    shared_records.inner[_e54 + 4u] = _e73;
+    uint _e195 = lane * 5u;
+    uint _e197 = fault_kind;
+    shared_records.inner[_e195] = _e197;
+    uint _e200 = fault_item;
+    shared_records.inner[_e195 + 1u] = _e200;
+    uint _e204 = fault_pc;
+    shared_records.inner[_e195 + 2u] = _e204;
+    uint _e208 = fault_index;
+    shared_records.inner[_e195 + 3u] = _e208;
+    uint _e212 = fault_len;
+    shared_records.inner[_e195 + 4u] = _e212;
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     if (lane == 0u) {
         other = 1u;
@@ -252,27 +362,27 @@ struct relax_sweepInput {
             if (this_other >= 64u) {
                 break;
             }
-            uint _e81 = this_other * 5u;
-            uint _e83 = shared_records.inner[_e81];
-            uint _e86 = shared_records.inner[_e81 + 1u];
-            uint _e89 = shared_records.inner[_e81 + 2u];
-            uint _e92 = shared_records.inner[_e81 + 3u];
-            uint _e95 = shared_records.inner[_e81 + 4u];
-            if (_e83 != 0u) {
-                fault(_e83, _e86, _e89, _e92, _e95, fault_kind, fault_item, fault_pc, fault_index, fault_len);
+            uint _e219 = this_other * 5u;
+            uint _e221 = shared_records.inner[_e219];
+            uint _e224 = shared_records.inner[_e219 + 1u];
+            uint _e227 = shared_records.inner[_e219 + 2u];
+            uint _e230 = shared_records.inner[_e219 + 3u];
+            uint _e233 = shared_records.inner[_e219 + 4u];
+            if (_e221 != 0u) {
+                fault(_e221, _e224, _e227, _e230, _e233, fault_kind, fault_item, fault_pc, fault_index, fault_len);
             }
             other = this_other + 1u;
         }
-        uint _e98 = group.x * 5u;
-        uint _e99 = fault_kind;
-        control.records[_e98] = _e99;
-        uint _e102 = fault_item;
-        control.records[_e98 + 1u] = _e102;
-        uint _e106 = fault_pc;
-        control.records[_e98 + 2u] = _e106;
-        uint _e110 = fault_index;
-        control.records[_e98 + 3u] = _e110;
-        uint _e114 = fault_len;
-        control.records[_e98 + 4u] = _e114;
+        uint _e236 = group.x * 5u;
+        uint _e237 = fault_kind;
+        control.records[_e236] = _e237;
+        uint _e240 = fault_item;
+        control.records[_e236 + 1u] = _e240;
+        uint _e244 = fault_pc;
+        control.records[_e236 + 2u] = _e244;
+        uint _e248 = fault_index;
+        control.records[_e236 + 3u] = _e248;
+        uint _e252 = fault_len;
+        control.records[_e236 + 4u] = _e252;
     }
 }

@@ -50,6 +50,7 @@ var<storage, read_write> cells: array<atomic<u32>>;
 var<storage, read_write> control: Control;
 @group(0) @binding(2) 
 var<storage, read_write> plain: array<u32>;
+var<workgroup> shared_edges: array<u32, 193>;
 @group(0) @binding(1) 
 var<storage> fixed: array<u32>;
 var<workgroup> shared_records: array<u32, 320>;
@@ -85,13 +86,13 @@ fn compare_exchange(at: u32, expected: u32, value: u32) -> u32 {
     return _e12;
 }
 
-fn push_front(node: u32) {
+fn push_front(node_1: u32) {
     let _e4 = atomicAdd((&control.front_tail), 1u);
     let front_capacity = params.front_capacity;
     if (_e4 < front_capacity) {
         let front_items_at = params.front_items_at;
         let front_side = control.front_side;
-        plain[(front_items_at + (_e4 + ((1u - front_side) * front_capacity)))] = node;
+        plain[(front_items_at + (_e4 + ((1u - front_side) * front_capacity)))] = node_1;
     }
 }
 
@@ -117,52 +118,156 @@ fn relax(item_1: u32, dst: u32) {
 
 @compute @workgroup_size(64, 1, 1) 
 fn relax_sweep(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    var block: u32;
+    var degree: u32;
+    var begin: u32;
+    var node: u32;
+    var sum: u32;
     var next: u32;
-    var edge: u32;
+    var owner: u32;
     var other: u32;
 
-    let front_len = control.front_len;
-    next = (0u + id.x);
+    block = (group.x * 64u);
     loop {
-        let at_1 = next;
-        if (at_1 >= front_len) {
+        if (lane == 0u) {
+            let front_len = control.front_len;
+            let _e22 = block;
+            shared_edges[192] = select(4294967295u, _e22, (_e22 < front_len));
+        }
+        let _e26 = workgroupUniformLoad((&shared_edges[192]));
+        if (_e26 == 4294967295u) {
             break;
         }
-        let front_items_at_1 = params.front_items_at;
-        let front_side_1 = control.front_side;
-        let front_capacity_1 = params.front_capacity;
-        let node_1 = plain[(front_items_at_1 + (at_1 + (front_side_1 * front_capacity_1)))];
-        let graph_offsets_at = params.graph_offsets_at;
-        let _e35 = fixed[(graph_offsets_at + node_1)];
-        let _e40 = fixed[((graph_offsets_at + node_1) + 1u)];
-        edge = _e35;
+        let front_len_1 = control.front_len;
+        let _e30 = (_e26 + lane);
+        degree = 0u;
+        begin = 0u;
+        node = 0u;
+        if (_e30 < front_len_1) {
+            let front_items_at_1 = params.front_items_at;
+            let front_side_1 = control.front_side;
+            let front_capacity_1 = params.front_capacity;
+            let _e44 = plain[(front_items_at_1 + (_e30 + (front_side_1 * front_capacity_1)))];
+            let graph_offsets_at = params.graph_offsets_at;
+            let _e50 = fixed[(graph_offsets_at + _e44)];
+            let _e55 = fixed[((graph_offsets_at + _e44) + 1u)];
+            node = _e44;
+            begin = _e50;
+            degree = (_e55 - _e50);
+        }
+        let _e57 = degree;
+        let _e58 = node;
+        sum = _e57;
+        shared_edges[(lane + 128u)] = _e58;
+        let _e63 = sum;
+        shared_edges[lane] = _e63;
+        workgroupBarrier();
+        if (lane >= 1u) {
+            let _e68 = shared_edges[(lane - 1u)];
+            let _e69 = sum;
+            sum = (_e69 + _e68);
+        }
+        workgroupBarrier();
+        let _e71 = sum;
+        shared_edges[lane] = _e71;
+        workgroupBarrier();
+        if (lane >= 2u) {
+            let _e77 = shared_edges[(lane - 2u)];
+            let _e78 = sum;
+            sum = (_e78 + _e77);
+        }
+        workgroupBarrier();
+        let _e80 = sum;
+        shared_edges[lane] = _e80;
+        workgroupBarrier();
+        if (lane >= 4u) {
+            let _e86 = shared_edges[(lane - 4u)];
+            let _e87 = sum;
+            sum = (_e87 + _e86);
+        }
+        workgroupBarrier();
+        let _e89 = sum;
+        shared_edges[lane] = _e89;
+        workgroupBarrier();
+        if (lane >= 8u) {
+            let _e95 = shared_edges[(lane - 8u)];
+            let _e96 = sum;
+            sum = (_e96 + _e95);
+        }
+        workgroupBarrier();
+        let _e98 = sum;
+        shared_edges[lane] = _e98;
+        workgroupBarrier();
+        if (lane >= 16u) {
+            let _e104 = shared_edges[(lane - 16u)];
+            let _e105 = sum;
+            sum = (_e105 + _e104);
+        }
+        workgroupBarrier();
+        let _e107 = sum;
+        shared_edges[lane] = _e107;
+        workgroupBarrier();
+        if (lane >= 32u) {
+            let _e113 = shared_edges[(lane - 32u)];
+            let _e114 = sum;
+            sum = (_e114 + _e113);
+        }
+        workgroupBarrier();
+        let _e116 = sum;
+        shared_edges[lane] = _e116;
+        let _e118 = begin;
+        let _e119 = degree;
+        shared_edges[(lane + 64u)] = (_e118 - (_e116 - _e119));
+        workgroupBarrier();
+        let _e126 = shared_edges[63];
+        next = lane;
         loop {
-            let this_edge = edge;
-            if (this_edge >= _e40) {
+            let _e129 = next;
+            if (_e129 >= _e126) {
                 break;
             }
+            owner = 0u;
+            let _e131 = owner;
+            let _e135 = shared_edges[(_e131 + 31u)];
+            owner = select(_e131, (_e131 + 32u), (_e135 <= _e129));
+            let _e139 = owner;
+            let _e143 = shared_edges[(_e139 + 15u)];
+            owner = select(_e139, (_e139 + 16u), (_e143 <= _e129));
+            let _e147 = owner;
+            let _e151 = shared_edges[(_e147 + 7u)];
+            owner = select(_e147, (_e147 + 8u), (_e151 <= _e129));
+            let _e155 = owner;
+            let _e159 = shared_edges[(_e155 + 3u)];
+            owner = select(_e155, (_e155 + 4u), (_e159 <= _e129));
+            let _e163 = owner;
+            let _e166 = shared_edges[(_e163 + 1u)];
+            owner = select(_e163, (_e163 + 2u), (_e166 <= _e129));
+            let _e170 = owner;
+            let _e172 = shared_edges[_e170];
+            owner = select(_e170, (_e170 + 1u), (_e172 <= _e129));
+            let _e176 = owner;
+            let _e181 = shared_edges[(_e176 + 64u)];
+            let this_node = shared_edges[(_e176 + 128u)];
+            let this_edge = (_e129 + _e181);
             let graph_targets_at = params.graph_targets_at;
-            let _e48 = fixed[(graph_targets_at + this_edge)];
-            relax(this_edge, _e48);
-            edge = (this_edge + 1u);
+            let _e188 = fixed[(graph_targets_at + this_edge)];
+            relax(this_edge, _e188);
+            next = (_e129 + 64u);
         }
-        let _e50 = (at_1 + (groups.x * 64u));
-        if (_e50 < at_1) {
-            break;
-        }
-        next = _e50;
+        let _e190 = (_e26 + (groups.x * 64u));
+        block = select(_e190, 4294967295u, (_e190 < _e26));
     }
-    let _e54 = (lane * 5u);
-    let _e56 = fault_kind;
-    shared_records[_e54] = _e56;
-    let _e59 = fault_item;
-    shared_records[(_e54 + 1u)] = _e59;
-    let _e63 = fault_pc;
-    shared_records[(_e54 + 2u)] = _e63;
-    let _e68 = fault_index;
-    shared_records[(_e54 + 3u)] = _e68;
-    let _e73 = fault_len;
-    shared_records[(_e54 + 4u)] = _e73;
+    let _e195 = (lane * 5u);
+    let _e197 = fault_kind;
+    shared_records[_e195] = _e197;
+    let _e200 = fault_item;
+    shared_records[(_e195 + 1u)] = _e200;
+    let _e204 = fault_pc;
+    shared_records[(_e195 + 2u)] = _e204;
+    let _e208 = fault_index;
+    shared_records[(_e195 + 3u)] = _e208;
+    let _e212 = fault_len;
+    shared_records[(_e195 + 4u)] = _e212;
     workgroupBarrier();
     if (lane == 0u) {
         other = 1u;
@@ -171,27 +276,27 @@ fn relax_sweep(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invo
             if (this_other >= 64u) {
                 break;
             }
-            let _e81 = (this_other * 5u);
-            let _e83 = shared_records[_e81];
-            let _e86 = shared_records[(_e81 + 1u)];
-            let _e89 = shared_records[(_e81 + 2u)];
-            let _e92 = shared_records[(_e81 + 3u)];
-            let _e95 = shared_records[(_e81 + 4u)];
-            if (_e83 != 0u) {
-                fault(_e83, _e86, _e89, _e92, _e95);
+            let _e219 = (this_other * 5u);
+            let _e221 = shared_records[_e219];
+            let _e224 = shared_records[(_e219 + 1u)];
+            let _e227 = shared_records[(_e219 + 2u)];
+            let _e230 = shared_records[(_e219 + 3u)];
+            let _e233 = shared_records[(_e219 + 4u)];
+            if (_e221 != 0u) {
+                fault(_e221, _e224, _e227, _e230, _e233);
             }
             other = (this_other + 1u);
         }
-        let _e98 = (group.x * 5u);
-        let _e99 = fault_kind;
-        control.records[_e98] = _e99;
-        let _e102 = fault_item;
-        control.records[(_e98 + 1u)] = _e102;
-        let _e106 = fault_pc;
-        control.records[(_e98 + 2u)] = _e106;
-        let _e110 = fault_index;
-        control.records[(_e98 + 3u)] = _e110;
-        let _e114 = fault_len;
-        control.records[(_e98 + 4u)] = _e114;
+        let _e236 = (group.x * 5u);
+        let _e237 = fault_kind;
+        control.records[_e236] = _e237;
+        let _e240 = fault_item;
+        control.records[(_e236 + 1u)] = _e240;
+        let _e244 = fault_pc;
+        control.records[(_e236 + 2u)] = _e244;
+        let _e248 = fault_index;
+        control.records[(_e236 + 3u)] = _e248;
+        let _e252 = fault_len;
+        control.records[(_e236 + 4u)] = _e252;
     }
 }
