@@ -57,7 +57,13 @@ impl Shaders {
         let pass = made
             .entry(encode(program))
             .or_insert_with(|| {
-                let mut made = exported(program, self.target, self.options)?;
+                // A workgroup of many invocations takes long here.
+                let lanes = if self.rounds_at_once > 0 { 64 } else { 0 };
+                let options = Options {
+                    lanes,
+                    ..self.options
+                };
+                let mut made = exported(program, self.target, options)?;
                 made.rounds_at_once = self.rounds_at_once;
                 Ok(Arc::new(made))
             });

@@ -578,7 +578,7 @@ impl Run<'_> {
             let round = self.entered[name];
             let left = fixpoint["max_rounds"].as_u64().unwrap_or(0) - u64::from(round);
             let most = left.clamp(1, self.pass.rounds_at_once.into()) as u32;
-            let words = [1, 0, 0, round, most, stride as u32, self.pass.most_groups, 2];
+            let words = [1, 0, 0, round, most, stride as u32, self.pass.most_groups, 2, 0];
             let mut args = words[..head].to_vec();
             let mut blocks = Vec::new();
             let mut is_first = true;
@@ -610,6 +610,10 @@ impl Run<'_> {
             self.set_words(DISPATCHES, &args)?;
             self.set_words(BLOCKS, &blocks)?;
             let common = self.uniform_words()?;
+            if let Some(narrow) = fixpoint["narrow"].as_str() {
+                self.set_words(0, &common)?;
+                self.launch(narrow, 1)?;
+            }
             for _ in 0..most {
                 for part in parts {
                     if let Some(end) = part["end"].as_str() {

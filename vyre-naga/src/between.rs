@@ -8,6 +8,7 @@
 //! | `settle` | at the end of a barrier group: what was pushed and appended is there; whether the run has failed |
 //! | *fixpoint*`_begin` | at the start of a round: frontiers flip, reductions begin anew |
 //! | *fixpoint*`_until` | at the end of a round: the condition |
+//! | *wave*`_narrow` | rounds in one workgroup, while they have little to do |
 //! | *wave*`_end` | all of these behind the last sweep of a group, and how many workgroups the next sweeps have |
 
 use crate::body::{Part, function};
@@ -15,11 +16,14 @@ use crate::helpers::{Helper, WideOp};
 use crate::ir::{FAULT_WORDS, Fun, Maker, Own, Value};
 use crate::layout::{Arena, Held, Kind, Layout, words_of};
 use crate::rounds::{self, Dispatch, Round, Word};
-use crate::shared::{Shared, barrier};
+use crate::shared::{Narrow, Shared, barrier};
 use crate::sweep::{
-    Place, gather, keep_own, module, own_totals, share, take_fault, take_in, take_totals, totals_of,
+    Place, code, gather, gather_all, items, keep_own, module, own_totals, share, take_fault,
+    take_faults, take_in, take_totals, totals_of,
 };
-use naga::{BinaryOperator as Bin, Function, Handle, MathFunction as Math, Module};
+use naga::{
+    Barrier, BinaryOperator as Bin, Function, Handle, MathFunction as Math, Module, Statement,
+};
 use std::collections::BTreeSet;
 use vyre_core::plan::shaders::{
     EXACT_WORDS, FAULT_WORDS as FAULTS, WORKGROUP, record_words, reduced,
@@ -35,9 +39,12 @@ pub(crate) fn close(program: &Program, layout: &Layout, id: WaveId) -> Module {
         let reductions = reduced(program, id);
         take_records(f, (program, &reductions), id, (place, groups));
         let first = f.with(Bin::Equal, place.lane, 0);
-        f.when(first, |f| close_with(f, (program, &reductions), id));
+        f.when(first, |f| {
+            take_left_faults(f, id);
+            close_with(f, (program, &reductions), id);
+        });
     };
-    module(layout, &name, true, |_| (), body)
+    module(layout, &name, WORKGROUP, |_| (), body)
 }
 
 /// The first invocation of a workgroup has what the workgroups of a sweep have of reductions.
@@ -66,18 +73,18 @@ fn take_records(
             f.record(from)
         });
     });
-    let shared = Shared::records(words - FAULTS);
+    let shared = Shared::records_alone(words - FAULTS);
     let of = |f: &mut Fun<'_, '_>, lane: Value, at: u32| {
         let theirs = f.with(Bin::Multiply, lane, words - FAULTS);
         shared.at(f, at, theirs)
     };
     keep_own(f, (program, reductions), |f, at| of(f, place.lane, at));
     barrier(f);
-    gather(f, (program, reductions), place.lane, of);
+    gather(f, (program, reductions), place, of);
 }
 
-/// What the invocation has of reductions goes into the totals; the lowest of the faults that workgroups left is kept.
-fn close_with(f: &mut Fun<'_, '_>, (program, reductions): (&Program, &BTreeSet<u16>), id: WaveId) {
+/// The lowest of the faults that workgroups left is kept.
+fn take_left_faults(f: &mut Fun<'_, '_>, id: WaveId) {
     let faulted = f.control(f.m.layout.control(Held::Faulted));
     let count = f.load(faulted);
     let any = f.with(Bin::NotEqual, count, 0);
@@ -93,6 +100,10 @@ fn close_with(f: &mut Fun<'_, '_>, (program, reductions): (&Program, &BTreeSet<u
         f.store(faulted, zero);
         keep_trap(f, id.0);
     });
+}
+
+/// What the invocation has of reductions goes into the totals, and what was swept of a list is known.
+fn close_with(f: &mut Fun<'_, '_>, (program, reductions): (&Program, &BTreeSet<u16>), id: WaveId) {
     let owns = own_totals(program, reductions);
     let totals: Vec<u32> = owns
         .iter()
@@ -210,7 +221,7 @@ pub(crate) fn begin(program: &Program, layout: &Layout) -> Module {
             f.store(pointer, value);
         }
     };
-    module(layout, "begin", false, |_| (), one)
+    module(layout, "begin", 1, |_| (), one)
 }
 
 /// Fills a place.
@@ -219,7 +230,7 @@ pub(crate) fn fill(layout: &Layout, arena: Arena) -> Module {
     module(
         layout,
         &name,
-        true,
+        WORKGROUP,
         |_| (),
         |f, _, place| {
             let fill: Vec<Value> = (0..5).map(|at| f.param(Layout::FILL + at)).collect();
@@ -252,7 +263,7 @@ pub(crate) fn settle(program: &Program, layout: &Layout) -> Module {
     let one = |f: &mut Fun<'_, '_>, (): (), _: Place| {
         settled(f, program);
     };
-    module(layout, "settle", false, |_| (), one)
+    module(layout, "settle", 1, |_| (), one)
 }
 
 /// What was pushed and appended is there; whether the run has failed.
@@ -286,7 +297,7 @@ fn settled(f: &mut Fun<'_, '_>, program: &Program) -> Value {
 pub(crate) fn begin_round(program: &Program, layout: &Layout, id: FixpointId) -> Module {
     let name = format!("{}_begin", layout.fixpoint(id));
     let one = |f: &mut Fun<'_, '_>, (): (), _: Place| begun(f, program, id);
-    module(layout, &name, false, |_| (), one)
+    module(layout, &name, 1, |_| (), one)
 }
 
 fn begun(f: &mut Fun<'_, '_>, program: &Program, id: FixpointId) {
@@ -334,22 +345,18 @@ pub(crate) fn until(program: &Program, layout: &Layout, id: FixpointId) -> Modul
     let one = |f: &mut Fun<'_, '_>, condition: Handle<Function>, _: Place| {
         said(f, condition);
     };
-    module(layout, &name, false, made, one)
+    module(layout, &name, 1, made, one)
 }
 
-/// What a condition says becomes the verdict; pointer to that.
+/// What a condition says becomes the verdict.
 fn said(f: &mut Fun<'_, '_>, condition: Handle<Function>) -> Value {
     let done = f.call_of(condition, &[]).expect("conditions give a word");
     let done = f.truth(done);
     let done = f.word_of(done);
-    let verdict = f.control(f.m.layout.control(Held::Verdict));
-    f.store(verdict, done);
     let kind = f.own(Own::Fault(0));
     let kind = f.load(kind);
     let faulted = f.with(Bin::NotEqual, kind, 0);
     f.when(faulted, |f| {
-        let two = f.u(2);
-        f.store(verdict, two);
         for at in 0..FAULT_WORDS.len() as u32 {
             let own = f.own(Own::Fault(at));
             let value = f.load(own);
@@ -357,7 +364,11 @@ fn said(f: &mut Fun<'_, '_>, condition: Handle<Function>) -> Value {
             f.store(pointer, value);
         }
     });
-    verdict
+    let two = f.u(2);
+    let said = f.select(faulted, two, done);
+    let verdict = f.control(f.m.layout.control(Held::Verdict));
+    f.store(verdict, said);
+    said
 }
 
 /// Behind the last sweep of a barrier group of a round, where rounds follow each other without the host.
@@ -376,36 +387,18 @@ pub(crate) fn end(program: &Program, layout: &Layout, round: &Round, group: usiz
         let swept = dispatches.iter().find(|d| d.what == Dispatch::Sweep(id));
         let swept = swept.expect("a group sweeps its waves").word;
         let rest = |f: &mut Fun<'_, '_>| {
-            let word = |f: &mut Fun<'_, '_>, word: Word| f.dispatches(word as u32);
-            let goes_on = f.local("goes_on", None);
-            let going = word(f, Word::Going);
+            let going = f.dispatches(Word::Going as u32);
             let now = f.load(going);
+            let goes_on = f.local("goes_on", None);
             f.store(goes_on, now);
             let goes = f.with(Bin::NotEqual, now, 0);
             f.when(goes, |f| {
+                take_left_faults(f, id);
                 close_with(f, (program, &reductions), id);
-                let failed = settled(f, program);
-                let fails = |f: &mut Fun<'_, '_>| {
-                    let (no, step) = (f.u(0), f.u(this.step as u32 + 1));
-                    f.store(goes_on, no);
-                    let at = word(f, Word::Failed);
-                    f.store(at, step);
-                };
-                let holds = |f: &mut Fun<'_, '_>| {
-                    if let Some(condition) = condition {
-                        turn(f, program, round, (condition, goes_on));
-                    }
-                };
-                f.branch(failed, fails, holds);
-                let after = f.load(goes_on);
-                f.store(going, after);
+                ended(f, program, (round, group), (condition, goes_on));
             });
-            let goes = f.load(goes_on);
-            let goes = f.with(Bin::NotEqual, goes, 0);
             let next = (group + 1) % round.groups.len();
-            for dispatch in dispatches.iter().filter(|d| d.group == next) {
-                aim(f, program, dispatch, goes);
-            }
+            aim_at(f, program, &dispatches, (next, goes_on));
         };
         if reductions.is_empty() {
             return rest(f);
@@ -416,7 +409,138 @@ pub(crate) fn end(program: &Program, layout: &Layout, round: &Round, group: usiz
         let first = f.with(Bin::Equal, place.lane, 0);
         f.when(first, rest);
     };
-    module(layout, &name, !reductions.is_empty(), made, body)
+    let lanes = if reductions.is_empty() { 1 } else { WORKGROUP };
+    module(layout, &name, lanes, made, body)
+}
+
+/// A barrier group has ended, and rounds went on until then: whether they go on now.
+fn ended(
+    f: &mut Fun<'_, '_>,
+    program: &Program,
+    (round, group): (&Round, usize),
+    (condition, goes_on): (Option<Handle<Function>>, Value),
+) {
+    let failed = settled(f, program);
+    let fails = |f: &mut Fun<'_, '_>| {
+        let (no, step) = (f.u(0), f.u(round.groups[group].step as u32 + 1));
+        f.store(goes_on, no);
+        let at = f.dispatches(Word::Failed as u32);
+        f.store(at, step);
+    };
+    let holds = |f: &mut Fun<'_, '_>| {
+        if let Some(condition) = condition {
+            turn(f, program, round, (condition, goes_on));
+        }
+    };
+    f.branch(failed, fails, holds);
+    let (after, going) = (f.load(goes_on), f.dispatches(Word::Going as u32));
+    f.store(going, after);
+}
+
+/// How many workgroups the dispatches of a group have.
+fn aim_at(
+    f: &mut Fun<'_, '_>,
+    program: &Program,
+    dispatches: &[rounds::Part],
+    (group, goes_on): (usize, Value),
+) {
+    let goes = f.load(goes_on);
+    let goes = f.with(Bin::NotEqual, goes, 0);
+    for dispatch in dispatches.iter().filter(|d| d.group == group) {
+        aim(f, program, dispatch, goes);
+    }
+}
+
+/// The edges of a sweep of one workgroup, at most, for each of its invocations.
+const NARROW_EDGES: u32 = 8;
+
+/// Rounds that one workgroup takes, at most: a shader is not ended by anything else.
+const NARROW_ROUNDS: u32 = 1024;
+
+/// Rounds in one workgroup, as long as the frontier has no more items than that has invocations, and few edges. The
+/// round that it leaves has begun.
+pub(crate) fn narrow(program: &Program, layout: &Layout, round: &Round, lanes: u32) -> Module {
+    let id = round.groups[0].last();
+    let name = format!("{}_narrow", layout.wave(id));
+    let frontier = match program.waves[id.index()].domain {
+        Domain::EdgesFrom(_, frontier) | Domain::Items(frontier) => frontier,
+        _ => unreachable!("narrow rounds sweep a frontier"),
+    };
+    let reductions = reduced(program, id);
+    let shared = Shared::of(program, id, lanes);
+    let swaps = &program.fixpoints[round.fixpoint.index()].swaps;
+    let made = |m: &mut Maker<'_>| {
+        m.counts_rounds = true;
+        let traded = swaps.iter().flat_map(|&(a, b)| [a, b]);
+        m.traded = traded.map(|id| layout.at_buffer(id)).collect();
+        (code(m, program, id), condition(m, program, round.fixpoint))
+    };
+    let dispatches = round.dispatches();
+    module(layout, &name, lanes, made, |f, (code, condition), place| {
+        let (zero, one) = (f.u(0), f.u(1));
+        let alone = Place {
+            id: place.lane,
+            group: zero,
+            groups: one,
+            ..place
+        };
+        let (wide, taken) = (f.zeroed("wide"), f.zeroed("rounds_taken"));
+        let first = f.with(Bin::Equal, place.lane, 0);
+        f.forever(|f| {
+            let goes = shared.alike(f, alone, |f| {
+                let going = f.dispatches(Word::Going as u32);
+                let going = f.load(going);
+                let going = f.with(Bin::NotEqual, going, 0);
+                let len = f.control_now(f.m.layout.control(Held::Len(frontier.0)));
+                let fits = f.with(Bin::LessEqual, len, lanes);
+                let goes = f.bin(Bin::LogicalAnd, going, fits);
+                let (wide, taken) = (f.load(wide), f.load(taken));
+                let is_narrow = f.with(Bin::Equal, wide, 0);
+                let goes = f.bin(Bin::LogicalAnd, goes, is_narrow);
+                let more = f.with(Bin::Less, taken, NARROW_ROUNDS);
+                let goes = f.bin(Bin::LogicalAnd, goes, more);
+                f.word_of(goes)
+            });
+            let done = f.with(Bin::Equal, goes, 0);
+            f.when(done, |f| f.push(Statement::Break));
+            for own in own_totals(program, &reductions) {
+                let Own::Total(_, _, bits) = own else {
+                    unreachable!("these are totals")
+                };
+                let (own, bits) = (f.own(own), f.u(bits));
+                f.store(own, bits);
+            }
+            let most = NARROW_EDGES * lanes;
+            let limit = Narrow { most, wide };
+            items(f, program, id, (shared, alone, &code), Some(limit));
+            gather_all(f, (program, id, &reductions), (shared, alone));
+            let is_wide = f.load(wide);
+            let swept = f.with(Bin::Equal, is_wide, 0);
+            let ends = f.bin(Bin::LogicalAnd, first, swept);
+            f.when(ends, |f| {
+                let words = record_words(program, id);
+                take_faults(f, (shared, alone), words, |f| keep_trap(f, id.0));
+                close_with(f, (program, &reductions), id);
+                let goes_on = f.local("goes_on", None);
+                f.store(goes_on, one);
+                ended(f, program, (round, 0), (Some(condition), goes_on));
+                let narrow = f.dispatches(Word::Narrow as u32);
+                for count in [narrow, taken] {
+                    let before = f.load(count);
+                    let after = f.plus(before, 1);
+                    f.store(count, after);
+                }
+            });
+            f.push(Statement::ControlBarrier(Barrier::WORK_GROUP | Barrier::STORAGE));
+        });
+        f.when(first, |f| {
+            let going = f.dispatches(Word::Going as u32);
+            let now = f.load(going);
+            let goes_on = f.local("goes_at_last", None);
+            f.store(goes_on, now);
+            aim_at(f, program, &dispatches, (0, goes_on));
+        });
+    })
 }
 
 /// A round has ended: the condition, and if it asks for another one, its start.
@@ -427,7 +551,6 @@ fn turn(
     (condition, goes_on): (Handle<Function>, Value),
 ) {
     let verdict = said(f, condition);
-    let verdict = f.load(verdict);
     let again = f.with(Bin::Equal, verdict, 0);
     let ended = f.dispatches(Word::Ended as u32);
     let before = f.load(ended);

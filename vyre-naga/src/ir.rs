@@ -35,6 +35,8 @@ pub(crate) struct Maker<'l> {
     pub(crate) helpers: HashMap<Helper, Handle<Function>>,
     /// The round is in `dispatches`, and not in the uniform.
     pub(crate) counts_rounds: bool,
+    /// Words of the uniform that change from round to round: they are those of the wave's own uniform, in `blocks`.
+    pub(crate) traded: Vec<u32>,
     globals: HashMap<Global, Handle<GlobalVariable>>,
     constants: HashMap<String, Handle<Constant>>,
 }
@@ -112,6 +114,7 @@ impl<'l> Maker<'l> {
             ty,
             helpers: HashMap::new(),
             counts_rounds: false,
+            traded: Vec::new(),
             globals: HashMap::new(),
             constants: HashMap::new(),
         }
@@ -774,6 +777,10 @@ impl<'m, 'l> Fun<'m, 'l> {
     pub(crate) fn param(&mut self, at: u32) -> Value {
         if at == Layout::ROUND && self.m.counts_rounds {
             let pointer = self.dispatches(Word::Round as u32);
+            return self.load(pointer);
+        }
+        if self.m.traded.contains(&at) {
+            let pointer = self.block(0, at);
             return self.load(pointer);
         }
         let known = self.blocks.iter().rev();

@@ -54,11 +54,19 @@ use vyre_core::vir0::module::{FixpointId, Program, WaveId};
 pub struct Options {
     /// Turns of loops that an invocation may take in a dispatch: a shader cannot be cancelled.
     pub turns: u32,
+    /// Invocations of a workgroup of narrow rounds, at most; 0: there are no narrow rounds. WebGPU guarantees 256.
+    pub lanes: u32,
+    /// Words that these may share. WebGPU guarantees 4,096.
+    pub words: u32,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { turns: 1 << 24 }
+        Options {
+            turns: 1 << 24,
+            lanes: 256,
+            words: 4_096,
+        }
     }
 }
 
@@ -161,13 +169,15 @@ pub fn shaders(program: &Program, target: Target, options: Options) -> Result<Sh
     for round in rounds.iter().filter(|_| refusals.is_empty()) {
         let ends = 0..round.groups.len();
         modules.extend(ends.map(|group| between::end(program, &layout, round, group)));
+        let lanes = round.narrow(program, (options.lanes, options.words));
+        modules.extend(lanes.map(|lanes| between::narrow(program, &layout, round, lanes)));
     }
     let needs = features(program, target);
     let validated = modules.into_iter().map(|module| {
         let info = text::validated(&module, &module.entry_points[0].name, &needs)?;
         Ok(Shader { module, info })
     });
-    let plan = plan::plan(program, &layout, (target, options.turns), &refusals);
+    let plan = plan::plan(program, &layout, (target, options), &refusals);
     Ok(Shaders {
         target,
         shaders: validated.collect::<Result<_, Error>>()?,

@@ -18,7 +18,7 @@ use crate::ir::{Fun, Maker, Own, Value};
 use crate::shared::{Blocks, Shared, barrier};
 use crate::sweep::Place;
 use naga::{BinaryOperator as Bin, Function, Handle, MathFunction as Math, Statement};
-use vyre_core::plan::shaders::{SharedLoop, WORKGROUP};
+use vyre_core::plan::shaders::SharedLoop;
 use vyre_core::vir0::module::{Program, WaveId};
 
 /// Items with more turns go through their loops by themselves, so that sums of turns are words.
@@ -136,17 +136,16 @@ pub(crate) fn sweep(
     let columns = Columns::of(of);
     let blocks = Blocks::whole(f, place, from);
     let item = f.local("item", None);
-    blocks.each(f, (shared, place, len), |f, _, now| {
+    let last = place.lanes - 1;
+    blocks.each(f, (shared, place, len), |f, now| {
         let zero = f.u(0);
         for own in [Own::Wanted, Own::Reached, Own::Failed] {
             let own = f.own(own);
             f.store(own, zero);
         }
-        let left = f.bin(Bin::Subtract, len, now);
-        let here = f.bin(Bin::Less, place.lane, left);
+        let (at, here) = blocks.item(f, (place, len), now);
         f.store(item, zero);
         f.when(here, |f| {
-            let at = f.sum(now, place.lane);
             let arguments = fetch(f, at);
             f.store(item, arguments[0]);
             f.call_of(parts.before, &arguments);
@@ -159,11 +158,11 @@ pub(crate) fn sweep(
         give(f, (shared, place), (of, &columns), before);
         barrier(f);
 
-        let last = f.u(WORKGROUP - 1);
-        let all = shared.of_lane(f, 0, last);
+        let all = f.u(last);
+        let all = shared.of_lane(f, 0, all);
         let all = f.load(all);
-        let length = f.plus(all, WORKGROUP - 1);
-        let length = f.with(Bin::Divide, length, WORKGROUP);
+        let length = f.plus(all, last);
+        let length = f.with(Bin::Divide, length, place.lanes);
         let low = f.bin(Bin::Multiply, place.lane, length);
         let end = f.sum(low, length);
         let end = f.math(Math::Min, &[end, all]);
@@ -297,7 +296,8 @@ fn turns(
     let put_down = |f: &mut Fun<'_, '_>| {
         let (whose, own) = (f.load(owner), f.load(begun));
         let own = f.with(Bin::NotEqual, own, 0);
-        let behind = f.plus(place.lane, (columns.further - columns.begun) * WORKGROUP);
+        let behind = (columns.further - columns.begun) * place.lanes;
+        let behind = f.plus(place.lane, behind);
         let at = f.select(own, whose, behind);
         for (column, (row, _)) in (columns.begun..).zip(identities(of)) {
             let value = of_turn(f, row);

@@ -2,6 +2,7 @@
 
 use crate::between::spreads;
 use crate::layout::{Arena, Held, Layout, ParamOf, Term, length};
+use crate::Options;
 use crate::rounds::{Dispatch, Round, Word};
 use serde_json::{Map, Value, json};
 use vyre_core::plan::shaders::{Part, Refusal, Target, WORKGROUP, features, record_words, sweep_words};
@@ -50,7 +51,7 @@ fn role(role: Role) -> &'static str {
 pub(crate) fn plan(
     program: &Program,
     layout: &Layout,
-    (target, turns): (Target, u32),
+    (target, options): (Target, Options),
     refusals: &[Refusal],
 ) -> Value {
     let extent = |of: Extent| terms(program, &length(program, of));
@@ -62,7 +63,7 @@ pub(crate) fn plan(
     set("pass", json!(program.name));
     set("target", json!(target.name()));
     set("workgroup", json!(WORKGROUP));
-    set("turns", json!(turns));
+    set("turns", json!(options.turns));
     set("needs", json!(features(program, target)));
     set("refused", refusals.iter().map(refusal).collect());
     let topologies = program.topologies.iter().map(|t| {
@@ -164,6 +165,10 @@ pub(crate) fn plan(
         let name = |b: vyre_core::vir0::module::BufferId| program.buffers[b.index()].name.clone();
         let swaps = f.swaps.iter().map(|&(a, b)| json!([name(a), name(b)]));
         let watched = program.kernels[f.until.index()].uniforms.iter();
+        let of_rounds = rounds.iter().find(|round| round.fixpoint == id);
+        let most = (options.lanes, options.words);
+        let narrow = of_rounds.filter(|round| round.narrow(program, most).is_some());
+        let narrow = narrow.map(|round| round.groups[0].last());
         let watched = watched.filter_map(|u| match u {
             Uniform::Reduction(ReductionId(r)) => {
                 Some(json!(program.reductions[usize::from(*r)].name))
@@ -176,7 +181,8 @@ pub(crate) fn plan(
             "condition": f.condition, "max_rounds": f.max_rounds, "parent": owner(f.parent),
             "swaps": swaps.collect::<Value>(), "watches": watched.collect::<Value>(),
             "faults": faults(program, f.until),
-            "round": rounds.iter().find(|r| r.fixpoint == id).map(|r| round(program, layout, r)),
+            "round": of_rounds.map(|r| round(program, layout, r)),
+            "narrow": narrow.map(|wave| format!("{}_narrow", layout.wave(wave))),
         })
     });
     set("fixpoints", fixpoints.collect());
@@ -277,7 +283,7 @@ fn wave(program: &Program, layout: &Layout, id: WaveId) -> Value {
     json!({
         "name": wave.name, "sweep": format!("{}_sweep", layout.wave(id)),
         "close": format!("{}_close", layout.wave(id)), "items": items, "record_words": record,
-        "workgroup_words": sweep_words(program, id), "spreads": spreads(wave.domain),
+        "workgroup_words": sweep_words(program, id, WORKGROUP), "spreads": spreads(wave.domain),
         "fixpoint": wave.fixpoint.map(|f| program.fixpoints[f.index()].name.clone()),
         "pushes": pushes, "faults": faults(program, wave.kernel),
     })

@@ -4,7 +4,10 @@
 //! A round that was dispatched and is not needed does nothing: once a group has failed, or the condition has said that
 //! the fixpoint is done, no sweep has a workgroup.
 
-use vyre_core::vir0::module::{FixpointId, Program, Step, WaveId};
+use vyre_core::plan::shaders::sweep_words;
+use vyre_core::vir0::flow::op;
+use vyre_core::vir0::isa::Op;
+use vyre_core::vir0::module::{Domain, FixpointId, Program, Step, WaveId};
 
 /// Words of the buffer of arguments before the first dispatch's three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +28,12 @@ pub(crate) enum Word {
     Groups,
     /// Workgroups for each item of which edges are shared out.
     Spread,
+    /// Rounds that one workgroup took.
+    Narrow,
 }
 
 impl Word {
-    pub(crate) const ALL: [(Word, &'static str); 8] = [
+    pub(crate) const ALL: [(Word, &'static str); 9] = [
         (Word::Going, "going"),
         (Word::Ended, "ended"),
         (Word::Failed, "failed"),
@@ -37,6 +42,7 @@ impl Word {
         (Word::Stride, "stride"),
         (Word::Groups, "groups"),
         (Word::Spread, "spread"),
+        (Word::Narrow, "narrow"),
     ];
 }
 
@@ -109,6 +115,29 @@ impl Round {
             }
         }
         None
+    }
+
+    /// How many invocations its narrow rounds have in their workgroup, of those that there may be: none where it has no
+    /// narrow rounds. They sweep one frontier of the fixpoint's own, without loops: turns are counted for a dispatch.
+    pub(crate) fn narrow(&self, program: &Program, (lanes, words): (u32, u32)) -> Option<u32> {
+        let [group] = &self.groups[..] else {
+            return None;
+        };
+        let &[id] = &group.waves[..] else {
+            return None;
+        };
+        let wave = &program.waves[id.index()];
+        let (Domain::EdgesFrom(_, frontier) | Domain::Items(frontier)) = wave.domain else {
+            return None;
+        };
+        let until = program.fixpoints[self.fixpoint.index()].until;
+        let kernels = [wave.kernel, until].map(|kernel| &program.kernels[kernel.index()]);
+        let loops = kernels.iter().flat_map(|kernel| &kernel.code);
+        let loops = loops.filter(|word| op(word) == Op::Loop).count();
+        let owned = program.frontiers[frontier.index()].owner == Some(self.fixpoint);
+        let fits = |of: &u32| *of <= lanes && sweep_words(program, id, *of) <= words;
+        let sizes = [1024, 256, 64].into_iter();
+        sizes.filter(|_| owned && loops == 0).find(fits)
     }
 
     pub(crate) fn waves(&self) -> impl Iterator<Item = WaveId> {

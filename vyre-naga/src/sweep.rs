@@ -9,14 +9,14 @@ use crate::helpers::Helper;
 use crate::ir::{FAULT_WORDS, Fun, Maker, Own, Value};
 use crate::layout::{Arena, Held, Kind, Layout, Piece, words_of};
 use crate::loops::{self, Parts};
-use crate::shared::{Shared, barrier, edges_from};
+use crate::shared::{Narrow, Shared, barrier, edges_from};
 use naga::{
     AtomicFunction, BinaryOperator as Bin, BuiltIn, EntryPoint, Function, Handle, Module,
     ShaderStage, Statement,
 };
 use std::collections::BTreeSet;
 use vyre_core::plan::shaders::{
-    FAULT_WORDS as FAULTS, SharedLoop, TOLD_WORDS, WORKGROUP, part_words, record_words, reduced,
+    FAULT_WORDS as FAULTS, SharedLoop, WORKGROUP, lookers, part_words, record_words, reduced,
     shared_loop,
 };
 use vyre_core::vir0::module::{Domain, Program, WaveId};
@@ -28,13 +28,15 @@ pub(crate) struct Place {
     pub(crate) lane: Value,
     pub(crate) group: Value,
     pub(crate) groups: Value,
+    /// Invocations of a workgroup.
+    pub(crate) lanes: u32,
 }
 
-/// A module of one entry point, which a grid of workgroups runs, or one invocation.
+/// A module of one entry point, which workgroups of so many invocations run, or one invocation.
 pub(crate) fn module<C>(
     layout: &Layout,
     name: &str,
-    grid: bool,
+    lanes: u32,
     made: impl FnOnce(&mut Maker<'_>) -> C,
     body: impl FnOnce(&mut Fun<'_, '_>, C, Place),
 ) -> Module {
@@ -48,7 +50,7 @@ pub(crate) fn module<C>(
         BuiltIn::WorkGroupId,
         BuiltIn::NumWorkGroups,
     ];
-    let arguments = if grid {
+    let arguments = if lanes > 1 {
         &arguments[..]
     } else {
         &arguments[..1]
@@ -59,7 +61,7 @@ pub(crate) fn module<C>(
     }
     let id = f.argument(0);
     let id = f.part(id, 0);
-    let place = match grid {
+    let place = match lanes > 1 {
         true => {
             let lane = f.argument(1);
             let (group, groups) = (f.argument(2), f.argument(3));
@@ -68,6 +70,7 @@ pub(crate) fn module<C>(
                 lane,
                 group: f.part(group, 0),
                 groups: f.part(groups, 0),
+                lanes,
             }
         }
         false => Place {
@@ -75,6 +78,7 @@ pub(crate) fn module<C>(
             lane: id,
             group: id,
             groups: id,
+            lanes,
         },
     };
     body(&mut f, called, place);
@@ -83,7 +87,7 @@ pub(crate) fn module<C>(
         name: name.to_owned(),
         stage: ShaderStage::Compute,
         early_depth_test: None,
-        workgroup_size: [if grid { WORKGROUP } else { 1 }, 1, 1],
+        workgroup_size: [lanes, 1, 1],
         workgroup_size_overrides: None,
         function,
         mesh_info: None,
@@ -103,7 +107,7 @@ pub(crate) fn share(
     let next = f.local("next", None);
     let first = f.sum(from, place.id);
     f.store(next, first);
-    let stride = f.with(Bin::Multiply, place.groups, WORKGROUP);
+    let stride = f.with(Bin::Multiply, place.groups, place.lanes);
     f.forever(|f| {
         let now = f.load(next);
         f.name(now, "at".to_owned());
@@ -118,39 +122,45 @@ pub(crate) fn share(
 }
 
 /// What runs an item.
-enum Code {
+pub(crate) enum Code {
     Whole(Handle<Function>),
     Shared(SharedLoop, Parts),
 }
 
 /// The sweep of a wave that the target gets.
 pub(crate) fn sweep(program: &Program, layout: &Layout, id: WaveId) -> Module {
+    let name = format!("{}_sweep", layout.wave(id));
+    let made = |m: &mut Maker<'_>| code(m, program, id);
+    let shared = Shared::of(program, id, WORKGROUP);
+    module(layout, &name, WORKGROUP, made, |f, code, place| {
+        items(f, program, id, (shared, place, &code), None);
+        leave_record(f, program, id, (shared, place));
+    })
+}
+
+/// What runs the items of a wave.
+pub(crate) fn code(m: &mut Maker<'_>, program: &Program, id: WaveId) -> Code {
     let wave = &program.waves[id.index()];
     let keyed = !wave.domain.fields(program).is_empty();
-    let name = format!("{}_sweep", layout.wave(id));
-    let made = |m: &mut Maker<'_>| match shared_loop(program, id) {
+    match shared_loop(program, id) {
         Some(of) => {
             let parts = Parts::of(m, program, id, (keyed, &of));
             Code::Shared(of, parts)
         }
         None => {
-            let name = (layout.wave(id), keyed);
-            Code::Whole(function(m, program, wave.kernel, name, Part::Whole))
+            let name = m.layout.wave(id).to_owned();
+            Code::Whole(function(m, program, wave.kernel, (&name, keyed), Part::Whole))
         }
-    };
-    let shared = Shared::of(program, id);
-    module(layout, &name, true, made, |f, code, place| {
-        items(f, program, id, (shared, place, &code));
-        leave_record(f, program, id, (shared, place));
-    })
+    }
 }
 
 /// The items that fall to an invocation, each with what its kernel takes.
-fn items(
+pub(crate) fn items(
     f: &mut Fun<'_, '_>,
     program: &Program,
     id: WaveId,
     (shared, place, code): (Shared, Place, &Code),
+    narrow: Option<Narrow>,
 ) {
     let wave = &program.waves[id.index()];
     let kernel = &program.kernels[wave.kernel.index()];
@@ -160,7 +170,8 @@ fn items(
         let Code::Whole(body) = *code else {
             unreachable!("edges are what is shared out")
         };
-        return edges_from(f, (shared, place), (topology, frontier), |f, edge, node| {
+        let of = (topology, frontier, narrow);
+        return edges_from(f, (shared, place), of, |f, edge, node| {
             let mut arguments = vec![edge];
             arguments.extend(uses.0.then_some(node));
             if uses.1 {
@@ -284,32 +295,65 @@ fn leave_record(
     (shared, place): (Shared, Place),
 ) {
     let (reductions, words) = (reduced(program, id), record_words(program, id));
+    gather_all(f, (program, id, &reductions), (shared, place));
+    let first = f.with(Bin::Equal, place.lane, 0);
+    f.when(first, |f| {
+        take_faults(f, (shared, place), words, |f| {
+            let count = f.control(f.m.layout.control(Held::Faulted));
+            let one = f.u(1);
+            let slot = f.atomic(count, AtomicFunction::Add, one);
+            let record = f.with(Bin::Multiply, slot, FAULTS);
+            for at in 0..FAULTS {
+                let value = own_fault(f, at);
+                let to = f.plus(record, at);
+                let to = f.record(to);
+                f.store(to, value);
+            }
+        });
+        let record = totals_of(f, words, (place.group, place.groups));
+        keep_own(f, (program, &reductions), |f, at| {
+            let to = f.plus(record, at);
+            f.record(to)
+        });
+    });
+}
+
+fn own_fault(f: &mut Fun<'_, '_>, at: u32) -> Value {
+    let own = f.own(Own::Fault(at));
+    f.load(own)
+}
+
+/// Behind a sweep: what all invocations of a workgroup have is where its first one finds it, and that has what all have
+/// of reductions.
+pub(crate) fn gather_all(
+    f: &mut Fun<'_, '_>,
+    (program, id, reductions): (&Program, WaveId, &BTreeSet<u16>),
+    (shared, place): (Shared, Place),
+) {
+    let (words, records) = (record_words(program, id), shared.columns());
     let mine = f.with(Bin::Multiply, place.lane, words);
-    let own = |f: &mut Fun<'_, '_>, at: u32| {
-        let own = f.own(Own::Fault(at));
-        f.load(own)
-    };
-    let kind = own(f, 0);
-    let to = shared.at(f, shared.records, mine);
+    let kind = own_fault(f, 0);
+    let to = shared.at(f, records, mine);
     f.store(to, kind);
     let faulted = f.with(Bin::NotEqual, kind, 0);
     f.when(faulted, |f| {
         for at in 1..FAULTS {
-            let value = own(f, at);
-            let to = shared.at(f, shared.records + at, mine);
+            let value = own_fault(f, at);
+            let to = shared.at(f, records + at, mine);
             f.store(to, value);
         }
     });
-    let totals = shared.records + FAULTS;
-    keep_own(f, (program, &reductions), |f, at| shared.at(f, totals + at, mine));
+    let totals = records + FAULTS;
+    keep_own(f, (program, reductions), |f, at| shared.at(f, totals + at, mine));
     barrier(f);
-    // Each of eight looks at the faults of eight.
-    let looks = f.with(Bin::Less, place.lane, TOLD_WORDS);
+    // Some look at the faults of as many each as they are.
+    let lookers = lookers(place.lanes);
+    let looks = f.with(Bin::Less, place.lane, lookers);
     f.when(looks, |f| {
-        let kinds = (0..WORKGROUP / TOLD_WORDS).map(|at| {
-            let other = f.plus(place.lane, at * TOLD_WORDS);
+        let kinds = (0..place.lanes / lookers).map(|at| {
+            let other = f.plus(place.lane, at * lookers);
             let theirs = f.with(Bin::Multiply, other, words);
-            let kind = shared.at(f, shared.records, theirs);
+            let kind = shared.at(f, records, theirs);
             f.load(kind)
         });
         let kinds: Vec<Value> = kinds.collect();
@@ -321,39 +365,31 @@ fn leave_record(
         let theirs = f.with(Bin::Multiply, lane, words);
         shared.at(f, totals + at, theirs)
     };
-    gather(f, (program, &reductions), place.lane, of);
-    let first = f.with(Bin::Equal, place.lane, 0);
-    f.when(first, |f| {
-        let told = (0..TOLD_WORDS).map(|at| {
-            let at = f.u(at);
-            let told = shared.at(f, Shared::TOLD, at);
-            f.load(told)
+    gather(f, (program, reductions), place, of);
+}
+
+/// The first invocation of a workgroup has the lowest fault of all, and does something if there is one.
+pub(crate) fn take_faults(
+    f: &mut Fun<'_, '_>,
+    (shared, place): (Shared, Place),
+    words: u32,
+    then: impl FnOnce(&mut Fun<'_, '_>),
+) {
+    let told = (0..lookers(place.lanes)).map(|at| {
+        let at = f.u(at);
+        let told = shared.at(f, Shared::TOLD, at);
+        f.load(told)
+    });
+    let told: Vec<Value> = told.collect();
+    let any = any_of(f, &told);
+    let any = f.with(Bin::NotEqual, any, 0);
+    f.when(any, |f| {
+        let (from, lanes) = (f.u(1), f.u(place.lanes));
+        f.count("other", (from, lanes), |f, other| {
+            let theirs = f.with(Bin::Multiply, other, words);
+            take_fault(f, |f, at| shared.at(f, shared.columns() + at, theirs));
         });
-        let told: Vec<Value> = told.collect();
-        let any = any_of(f, &told);
-        let any = f.with(Bin::NotEqual, any, 0);
-        f.when(any, |f| {
-            let (from, lanes) = (f.u(1), f.u(WORKGROUP));
-            f.count("other", (from, lanes), |f, other| {
-                let theirs = f.with(Bin::Multiply, other, words);
-                take_fault(f, |f, at| shared.at(f, shared.records + at, theirs));
-            });
-            let count = f.control(f.m.layout.control(Held::Faulted));
-            let one = f.u(1);
-            let slot = f.atomic(count, AtomicFunction::Add, one);
-            let record = f.with(Bin::Multiply, slot, FAULTS);
-            for at in 0..FAULTS {
-                let value = own(f, at);
-                let to = f.plus(record, at);
-                let to = f.record(to);
-                f.store(to, value);
-            }
-        });
-        let record = totals_of(f, words, (place.group, place.groups));
-        keep_own(f, (program, &reductions), |f, at| {
-            let to = f.plus(record, at);
-            f.record(to)
-        });
+        then(f);
     });
 }
 
@@ -389,13 +425,13 @@ pub(crate) fn keep_own(
 pub(crate) fn gather(
     f: &mut Fun<'_, '_>,
     (program, reductions): (&Program, &BTreeSet<u16>),
-    lane: Value,
+    place: Place,
     of: impl Fn(&mut Fun<'_, '_>, Value, u32) -> Value,
 ) {
     if reductions.is_empty() {
         return barrier(f);
     }
-    let mut step = WORKGROUP / 2;
+    let (lane, mut step) = (place.lane, place.lanes / 2);
     while step > 0 {
         let takes = f.with(Bin::Less, lane, step);
         f.when(takes, |f| {

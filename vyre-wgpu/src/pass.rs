@@ -38,6 +38,9 @@ pub(crate) struct Pass {
     /// The layout of what ends the groups of rounds.
     pub(crate) ends: BindGroupLayout,
     with_ends: PipelineLayout,
+    /// The layout of rounds in one workgroup.
+    pub(crate) narrow: BindGroupLayout,
+    with_narrow: PipelineLayout,
     /// Bytes of the uniform of one dispatch.
     pub(crate) uniform_bytes: u64,
 }
@@ -92,6 +95,25 @@ impl Opened {
         Err(RunError::Invalid(format!("{REFUSED}{why}")))
     }
 
+    /// How large the workgroup of narrow rounds may be. A large one pays where it runs at once.
+    fn narrow(&self, options: Options) -> Options {
+        let limits = &self.limits;
+        let lanes = limits
+            .max_compute_invocations_per_workgroup
+            .min(limits.max_compute_workgroup_size_x);
+        // What sweeps have, with 64-bit atomics, and what rounds have beside that.
+        let has_room = limits.max_storage_buffers_per_shader_stage >= 7;
+        Options {
+            lanes: match (has_room, self.adapter.is_software) {
+                (false, _) => 0,
+                (true, true) => lanes.min(64),
+                (true, false) => lanes,
+            },
+            words: limits.max_compute_workgroup_storage_size / 4,
+            ..options
+        }
+    }
+
     /// A program's pipelines. Sessions of one program share them.
     ///
     /// # Errors
@@ -101,9 +123,12 @@ impl Opened {
             true => options.turns.min(SOFTWARE_TURNS),
             false => options.turns,
         };
-        let options = Options { turns };
+        let options = Options {
+            turns,
+            ..self.narrow(options)
+        };
         let mut key = encode(program);
-        key.extend(options.turns.to_le_bytes());
+        key.extend([options.turns, options.lanes, options.words].map(u32::to_le_bytes).as_flattened());
         let mut passes = lock(&self.passes);
         if let Some(made) = passes.get(&key).and_then(|made| made.upgrade()) {
             return Ok(made);
@@ -172,6 +197,8 @@ impl Pass {
         let of_sweeps: Vec<_> = [uniform].into_iter().chain(arenas.map(storage)).collect();
         let of_ends = [plan::CONTROL, plan::DISPATCHES, plan::BLOCKS].map(storage);
         let of_ends: Vec<_> = [uniform].into_iter().chain(of_ends).collect();
+        let rest = of_ends.iter().filter(|e| !of_sweeps.contains(e)).copied();
+        let of_narrow: Vec<_> = of_sweeps.iter().copied().chain(rest).collect();
         let made = |entries: &[BindGroupLayoutEntry]| {
             let layout = on
                 .device
@@ -188,6 +215,10 @@ impl Pass {
         };
         let (layout, with) = made(&of_sweeps);
         let (ends, with_ends) = made(&of_ends);
+        let (narrow, with_narrow) = match options.lanes {
+            0 => made(&[]),
+            _ => made(&of_narrow),
+        };
         on.check()?;
         Ok(Pass {
             plan,
@@ -198,6 +229,8 @@ impl Pass {
             with,
             ends,
             with_ends,
+            narrow,
+            with_narrow,
             uniform_bytes,
         })
     }
@@ -205,9 +238,10 @@ impl Pass {
     /// The pipeline of a shader.
     pub(crate) fn pipeline(&self, on: &Opened, shader: usize) -> &ComputePipeline {
         self.pipelines[shader].get_or_init(|| {
-            let with = match self.plan.is_end(shader) {
-                true => &self.with_ends,
-                false => &self.with,
+            let with = match shader {
+                end if self.plan.is_end(end) => &self.with_ends,
+                narrow if self.plan.is_narrow(narrow) => &self.with_narrow,
+                _ => &self.with,
             };
             let shader = &self.shaders[shader];
             let module = on.device.create_shader_module(ShaderModuleDescriptor {

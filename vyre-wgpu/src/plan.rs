@@ -83,6 +83,8 @@ pub(crate) struct Round {
     pub(crate) words: u32,
     /// Uniforms of waves.
     pub(crate) blocks: u32,
+    /// Takes rounds in one workgroup.
+    pub(crate) narrow: Option<usize>,
 }
 
 /// A dispatch of a round: the word with its workgroups, and the number of its uniform.
@@ -138,9 +140,6 @@ pub(crate) struct Plan {
     pub(crate) arenas: Vec<u32>,
     pub(crate) places: Vec<Place>,
     pub(crate) params: Vec<Param>,
-    /// The words of the uniform that say which round it is, and how many workgroups the wave has.
-    pub(crate) round: usize,
-    pub(crate) groups: usize,
     /// Words of `control` before the records.
     pub(crate) control_words: usize,
     pub(crate) status: usize,
@@ -167,8 +166,8 @@ pub(crate) const DISPATCHES: u32 = 6;
 pub(crate) const BLOCKS: u32 = 7;
 
 /// The words of the arguments of dispatches before the first one's.
-const HEAD: [&str; 8] = [
-    "going", "ended", "failed", "round", "most", "stride", "groups", "spread",
+const HEAD: [&str; 9] = [
+    "going", "ended", "failed", "round", "most", "stride", "groups", "spread", "narrow",
 ];
 
 /// The words of the uniform that change from dispatch to dispatch.
@@ -333,6 +332,7 @@ impl<'v> Reader<'v> {
             parts: Vec::new(),
             words: HEAD.len() as u32,
             blocks: 0,
+            narrow: (fixpoint["narrow"].as_str()).map(|name| self.entry(name)).transpose()?,
         };
         for part in list(fixpoint, "round") {
             let number = |key: &str| part[key].as_u64().unwrap_or(0) as u32;
@@ -407,10 +407,6 @@ impl Plan {
         let places = places.collect::<Result<Vec<_>, RunError>>()?;
         let params = list(plan, "params").iter().map(|p| reader.param(p));
         let params = params.collect::<Result<Vec<_>, _>>()?;
-        let common = |is: fn(&Param) -> bool| {
-            let found = params.iter().position(is);
-            found.ok_or_else(|| wrong("a word of the uniform is missing"))
-        };
         let reductions = list(plan, "reductions").iter().map(|reduction| {
             let name = text(reduction, "name");
             let low = reader.word_of("reduction", name, 0);
@@ -428,8 +424,6 @@ impl Plan {
         Ok(Plan {
             turns: plan["turns"].as_u64().unwrap_or(0) as u32,
             arenas,
-            round: common(|param| matches!(param, Param::Round))?,
-            groups: common(|param| matches!(param, Param::Groups))?,
             params,
             control_words: list(plan, "control").len(),
             status: word("status")?,
@@ -463,9 +457,17 @@ impl Plan {
 
     /// Whether a shader ends a group of a round.
     pub(crate) fn is_end(&self, of: usize) -> bool {
-        let rounds = self.fixpoints.iter().filter_map(|f| f.round.as_ref());
-        let mut parts = rounds.flat_map(|round| &round.parts);
+        let mut parts = self.rounds().flat_map(|round| &round.parts);
         parts.any(|part| matches!(*part, Part::End { shader } if shader == of))
+    }
+
+    /// Whether a shader takes rounds in one workgroup.
+    pub(crate) fn is_narrow(&self, of: usize) -> bool {
+        self.rounds().any(|round| round.narrow == Some(of))
+    }
+
+    fn rounds(&self) -> impl Iterator<Item = &Round> {
+        self.fixpoints.iter().filter_map(|f| f.round.as_ref())
     }
 
     /// The number of a place.

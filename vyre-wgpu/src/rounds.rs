@@ -6,6 +6,8 @@
 //! are not needed cost their dispatches, and do nothing. The end of a round also counts it in the uniforms of the sweeps,
 //! and trades the places of buffers that are swapped.
 //!
+//! Before some of them, one workgroup takes rounds as long as they have little to do.
+//!
 //! How many rounds are encoded at a time follows how long those before took: a submission is neither cancelled nor cut
 //! short, so it should take [`SHORT`], and the host should look as rarely as that allows.
 
@@ -27,12 +29,21 @@ use wgpu::{
 /// What a submission should take at least, where its fixpoint goes on for so long.
 const SHORT: Duration = Duration::from_millis(5);
 
-/// Rounds of the first submission, and of the largest one.
+/// Rounds that are encoded in the first submission, and in the largest one.
 const FIRST: u64 = 4;
 const MOST: u64 = 256;
 
-/// Words of the state that is read back: whether rounds go on, how many have ended, which step failed.
-const STATE: usize = 3;
+/// One workgroup takes what rounds it can before the first of so many that are encoded, and those in it are so many at
+/// most.
+const NARROW_EVERY: u64 = 16;
+const NARROW_MOST: u64 = 1024;
+
+/// Words of the state that is read back, and in them how many rounds have ended, which step failed, and how many rounds
+/// one workgroup took.
+const STATE: usize = 9;
+const ENDED: usize = 1;
+const FAILED: usize = 2;
+const NARROW: usize = 8;
 
 /// What is made for a fixpoint once.
 pub(crate) struct Batch {
@@ -42,9 +53,11 @@ pub(crate) struct Batch {
     blocks: Buffer,
     /// What its sweeps have, and which of the session's buffers these are.
     sweeps: Option<(u64, BindGroup)>,
+    /// The same of rounds in one workgroup.
+    narrow: Option<BindGroup>,
     /// What its ends have.
     ends: BindGroup,
-    /// Rounds of the next submission.
+    /// Rounds that the next submission encodes.
     pace: u64,
 }
 
@@ -89,31 +102,48 @@ impl Batch {
             dispatches,
             blocks,
             sweeps: None,
+            narrow: None,
             ends,
             pace: FIRST,
         })
     }
 
-    /// What sweeps have.
-    fn sweeps(&mut self, memory: &Memory, pass: &Pass, on: &Opened) -> BindGroup {
+    /// What sweeps have, and what rounds in one workgroup have, where there are such.
+    fn groups(
+        &mut self,
+        memory: &Memory,
+        (pass, is_narrow): (&Pass, bool),
+        on: &Opened,
+    ) -> (BindGroup, Option<BindGroup>) {
         if let Some((made, group)) = &self.sweeps
             && *made == memory.made
         {
-            return group.clone();
+            return (group.clone(), self.narrow.clone());
         }
-        let mut entries = vec![
-            moving(&self.blocks, pass),
-            whole(plan::CONTROL, &memory.control),
-        ];
+        let control = whole(plan::CONTROL, &memory.control);
         let arenas = pass.plan.arenas.iter();
-        entries.extend(arenas.map(|&binding| whole(binding, memory.arena(binding))));
-        let group = on.device.create_bind_group(&BindGroupDescriptor {
-            label: Some("sweeps"),
-            layout: &pass.layout,
-            entries: &entries,
+        let arenas = arenas.map(|&binding| whole(binding, memory.arena(binding)));
+        let mut entries: Vec<BindGroupEntry<'_>> = arenas.chain([control]).collect();
+        let bound = |label, layout, entries: &[BindGroupEntry<'_>]| {
+            on.device.create_bind_group(&BindGroupDescriptor {
+                label: Some(label),
+                layout,
+                entries,
+            })
+        };
+        entries.push(moving(&self.blocks, pass));
+        let group = bound("sweeps", &pass.layout, &entries);
+        entries.pop();
+        self.narrow = is_narrow.then(|| {
+            entries.extend([
+                moving(&memory.uniforms, pass),
+                whole(plan::DISPATCHES, &self.dispatches),
+                whole(plan::BLOCKS, &self.blocks),
+            ]);
+            bound("narrow rounds", &pass.narrow, &entries)
         });
         self.sweeps = Some((memory.made, group.clone()));
-        group
+        (group, self.narrow.clone())
     }
 }
 
@@ -141,17 +171,24 @@ impl Session {
             None => Batch::new(&self.on, &self.memory, &pass, of)?,
         };
         let (mut batch, started) = (batch, Instant::now());
-        let pace = self.at_once.unwrap_or(batch.pace).clamp(1, most);
-        let ran = self.submit(&mut batch, fixpoint, of, (round, pace));
+        let steps = self.at_once.unwrap_or(batch.pace).clamp(1, most);
+        let more = match (of.narrow, self.at_once) {
+            (Some(_), None) => steps.div_ceil(NARROW_EVERY) * NARROW_MOST,
+            _ => 0,
+        };
+        let rounds = (steps + more).min(most).min(u32::MAX.into()) as u32;
+        let ran = self.submit(&mut batch, fixpoint, of, (round, steps, rounds));
         let took = started.elapsed();
         batch.pace = match &ran {
-            Ok(ran) if ran.rounds < pace => ran.rounds.next_power_of_two().clamp(FIRST, MOST),
-            _ if took < SHORT => (2 * pace).min(MOST),
-            _ if took > 4 * SHORT => (pace / 2).max(1),
-            _ => pace,
+            Ok((ran, narrow)) if ran.rounds < rounds.into() => {
+                (ran.rounds - narrow).next_power_of_two().clamp(FIRST, MOST)
+            }
+            _ if took < SHORT => (2 * steps).min(MOST),
+            _ if took > 4 * SHORT => (steps / 2).max(1),
+            _ => steps,
         };
         self.batches[fixpoint.index()] = Some(batch);
-        ran
+        ran.map(|(ran, _)| ran)
     }
 
     fn submit(
@@ -159,8 +196,8 @@ impl Session {
         batch: &mut Batch,
         fixpoint: FixpointId,
         of: &plan::Round,
-        (round, rounds): (u32, u64),
-    ) -> Result<Ran, RunError> {
+        (round, steps, rounds): (u32, u64, u32),
+    ) -> Result<(Ran, u64), RunError> {
         let (pass, on) = (Arc::clone(&self.pass), Arc::clone(&self.on));
         let swaps = &pass.plan.fixpoints[fixpoint.index()].swaps;
         let stride = self.memory.block_bytes;
@@ -174,10 +211,11 @@ impl Session {
             0,
             0,
             round,
-            rounds as u32,
+            rounds,
             (stride / 4) as u32,
             on.most_groups(),
             on.spread(),
+            0,
         ];
         args[..head.len()].copy_from_slice(&head);
         let mut uniforms = vec![0u32; (stride / 4) as usize * of.blocks as usize];
@@ -204,9 +242,17 @@ impl Session {
             .write_buffer(&batch.blocks, 0, bytemuck::cast_slice(&uniforms));
 
         let mut encoder = self.encode();
-        let sweeps = batch.sweeps(&self.memory, &pass, &on);
+        let (sweeps, narrow) = batch.groups(&self.memory, (&pass, of.narrow.is_some()), &on);
+        let narrow = of.narrow.zip(narrow);
         let mut commands = encoder.begin_compute_pass(&ComputePassDescriptor::default());
-        for _ in 0..rounds {
+        for nth in 0..steps {
+            if let Some((shader, group)) = &narrow
+                && nth % NARROW_EVERY == 0
+            {
+                commands.set_pipeline(pass.pipeline(&on, *shader));
+                commands.set_bind_group(0, group, &[common * stride as u32]);
+                commands.dispatch_workgroups(1, 1, 1);
+            }
             for part in &of.parts {
                 let (shader, word, block) = match *part {
                     Part::Sweep { wave, word, block } => {
@@ -230,7 +276,7 @@ impl Session {
         drop(commands);
         let more = [(&batch.dispatches, 0, 4 * STATE as u64)];
         let told = self.look_after(encoder, &more)?;
-        let (rounds, failed) = (told[1], told[2]);
+        let (rounds, failed) = (told[ENDED], told[FAILED]);
         // Swaps of one round may share a buffer, so that two rounds of them need not undo each other.
         for _ in 0..rounds {
             swaps.iter().for_each(|&(a, b)| self.trade(a, b));
@@ -242,9 +288,10 @@ impl Session {
             },
             None => End::Said(self.verdict(fixpoint)?),
         };
-        Ok(Ran {
+        let ran = Ran {
             rounds: rounds.into(),
             end,
-        })
+        };
+        Ok((ran, told[NARROW].into()))
     }
 }

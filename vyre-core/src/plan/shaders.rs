@@ -584,7 +584,7 @@ fn refused(program: &Program, target: Target, part: Part) -> Option<(usize, Why)
         ));
     }
     if let Part::Wave(w) = part {
-        let (needed, limit) = (sweep_words(program, w), target.workgroup_words());
+        let (needed, limit) = (sweep_words(program, w, WORKGROUP), target.workgroup_words());
         if needed > limit {
             return Some((
                 0,
@@ -631,9 +631,6 @@ pub const FIVE_BUFFERS: &str = "maxPerStageDescriptorStorageBuffers of 5";
 
 /// Invocations of a workgroup.
 pub const WORKGROUP: u32 = 64;
-
-/// Words in which a workgroup gathers which of its invocations faulted.
-pub const TOLD_WORDS: u32 = 8;
 
 /// Words of a fault.
 pub const FAULT_WORDS: u32 = 5;
@@ -790,7 +787,8 @@ pub fn shared_loop(program: &Program, wave: WaveId) -> Option<SharedLoop> {
             given: read.and(live[l.at + 3]).without(own).iter().collect(),
             cells,
         };
-        let words = WORKGROUP * (shared.columns() + record_words(program, wave)) + TOLD_WORDS + 1;
+        let columns = shared.columns().max(record_words(program, wave));
+        let words = workgroup_words(WORKGROUP, columns);
         (words <= most && stays(body) && keeps_apart(code, (l.at, l.end))).then_some(shared)
     })
 }
@@ -855,14 +853,25 @@ fn keeps_apart(code: &[Word], (at, end): (usize, usize)) -> bool {
         && named(inside, true).is_disjoint(&named(&outside, false))
 }
 
-/// Words that a workgroup of a wave's sweep shares: the faults of eight invocations each, one that all find alike, those
-/// of each invocation by which edges or turns are shared out, and the records of invocations.
-pub fn sweep_words(program: &Program, wave: WaveId) -> u32 {
+/// Invocations of a workgroup of so many that look for faults: each at as many of all as there are of them.
+pub fn lookers(lanes: u32) -> u32 {
+    lanes.isqrt()
+}
+
+/// Words that a workgroup of so many invocations shares: what those that look for faults found, one that all find
+/// alike, and columns of a word for each.
+fn workgroup_words(lanes: u32, columns: u32) -> u32 {
+    lookers(lanes) + 1 + lanes * columns
+}
+
+/// The same of a wave's sweep. In the columns are what edges or turns are shared out by, then the records of
+/// invocations.
+pub fn sweep_words(program: &Program, wave: WaveId, lanes: u32) -> u32 {
     let columns = match program.waves[wave.index()].domain {
         Domain::EdgesFrom(..) => 4,
         _ => shared_loop(program, wave).map_or(0, |of| of.columns()),
     };
-    TOLD_WORDS + 1 + WORKGROUP * (columns + record_words(program, wave))
+    workgroup_words(lanes, columns.max(record_words(program, wave)))
 }
 
 /// Whether a float's text says the same everywhere: naga refuses others as literals, or drivers may drop them.
