@@ -54,19 +54,17 @@ impl Shaders {
 
     fn pass(&self, program: &Program) -> Made {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let pass = made
-            .entry(encode(program))
-            .or_insert_with(|| {
-                // A workgroup of many invocations takes long here.
-                let lanes = if self.rounds_at_once > 0 { 64 } else { 0 };
-                let options = Options {
-                    lanes,
-                    ..self.options
-                };
-                let mut made = exported(program, self.target, options)?;
-                made.rounds_at_once = self.rounds_at_once;
-                Ok(Arc::new(made))
-            });
+        let pass = made.entry(encode(program)).or_insert_with(|| {
+            // A workgroup of many invocations takes long here.
+            let lanes = if self.rounds_at_once > 0 { 64 } else { 0 };
+            let options = Options {
+                lanes,
+                ..self.options
+            };
+            let mut made = exported(program, self.target, options)?;
+            made.rounds_at_once = self.rounds_at_once;
+            Ok(Arc::new(made))
+        });
         pass.clone()
     }
 

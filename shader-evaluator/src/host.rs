@@ -578,7 +578,10 @@ impl Run<'_> {
             let round = self.entered[name];
             let left = fixpoint["max_rounds"].as_u64().unwrap_or(0) - u64::from(round);
             let most = left.clamp(1, self.pass.rounds_at_once.into()) as u32;
-            let words = [1, 0, 0, round, most, stride as u32, self.pass.most_groups, 2, 0];
+            // One workgroup may take as many rounds again.
+            let steps = most.div_ceil(2);
+            let groups = self.pass.most_groups;
+            let words = [1, 0, 0, round, most, stride as u32, groups, 2, 0, steps];
             let mut args = words[..head].to_vec();
             let mut blocks = Vec::new();
             let mut is_first = true;
@@ -606,15 +609,16 @@ impl Run<'_> {
             args.extend([1, 1]);
             self.bound
                 .insert(DISPATCHES, Memory::new("dispatches", args.len()));
-            self.bound.insert(BLOCKS, Memory::new("blocks", blocks.len()));
+            self.bound
+                .insert(BLOCKS, Memory::new("blocks", blocks.len()));
             self.set_words(DISPATCHES, &args)?;
             self.set_words(BLOCKS, &blocks)?;
             let common = self.uniform_words()?;
-            if let Some(narrow) = fixpoint["narrow"].as_str() {
+            if let Some(narrow) = fixpoint["narrow"]["shader"].as_str() {
                 self.set_words(0, &common)?;
                 self.launch(narrow, 1)?;
             }
-            for _ in 0..most {
+            for _ in 0..steps {
                 for part in parts {
                     if let Some(end) = part["end"].as_str() {
                         self.set_words(0, &common)?;
@@ -630,7 +634,11 @@ impl Run<'_> {
                         why,
                     })?;
                     self.set_words(0, &block)?;
-                    let key = if part["sweep"].is_string() { "sweep" } else { "close" };
+                    let key = if part["sweep"].is_string() {
+                        "sweep"
+                    } else {
+                        "close"
+                    };
                     let (_, wave) = find(&plan, "waves", text(part, key))?;
                     if groups > 0 {
                         self.launch(text(wave, key), groups)?;
@@ -653,7 +661,9 @@ impl Run<'_> {
     fn items(&self, wave: &Value) -> Result<u64, Stop> {
         let items = &wave["items"];
         match items["items of"].as_str() {
-            Some(name) => Ok(u64::from(self.control_of("items of", name, 0)?.unwrap_or(0))),
+            Some(name) => Ok(u64::from(
+                self.control_of("items of", name, 0)?.unwrap_or(0),
+            )),
             None => self.length(&items["length"], text(wave, "name")),
         }
     }

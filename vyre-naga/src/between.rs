@@ -120,7 +120,9 @@ fn close_with(f: &mut Fun<'_, '_>, (program, reductions): (&Program, &BTreeSet<u
         f.load(pointer)
     });
     let values: Vec<Value> = values.collect();
-    take_in(f, program, reductions, &values, |f, at| f.control(totals[at]));
+    take_in(f, program, reductions, &values, |f, at| {
+        f.control(totals[at])
+    });
     for &r in reductions.iter().filter(|&&r| is_exact(program, r)) {
         let words = (0..EXACT_WORDS).map(|at| {
             let pointer = f.control(f.m.layout.control(Held::Exact(r, at)));
@@ -395,7 +397,7 @@ pub(crate) fn end(program: &Program, layout: &Layout, round: &Round, group: usiz
             f.when(goes, |f| {
                 take_left_faults(f, id);
                 close_with(f, (program, &reductions), id);
-                ended(f, program, (round, group), (condition, goes_on));
+                ended(f, program, (round, group, true), (condition, goes_on));
             });
             let next = (group + 1) % round.groups.len();
             aim_at(f, program, &dispatches, (next, goes_on));
@@ -413,11 +415,12 @@ pub(crate) fn end(program: &Program, layout: &Layout, round: &Round, group: usiz
     module(layout, &name, lanes, made, body)
 }
 
-/// A barrier group has ended, and rounds went on until then: whether they go on now.
+/// A barrier group has ended, and rounds went on until then: whether they go on now. Its round was dispatched, or is one
+/// of many in a dispatch.
 fn ended(
     f: &mut Fun<'_, '_>,
     program: &Program,
-    (round, group): (&Round, usize),
+    (round, group, is_dispatched): (&Round, usize, bool),
     (condition, goes_on): (Option<Handle<Function>>, Value),
 ) {
     let failed = settled(f, program);
@@ -429,7 +432,7 @@ fn ended(
     };
     let holds = |f: &mut Fun<'_, '_>| {
         if let Some(condition) = condition {
-            turn(f, program, round, (condition, goes_on));
+            turn(f, program, (round, is_dispatched), (condition, goes_on));
         }
     };
     f.branch(failed, fails, holds);
@@ -523,7 +526,7 @@ pub(crate) fn narrow(program: &Program, layout: &Layout, round: &Round, lanes: u
                 close_with(f, (program, &reductions), id);
                 let goes_on = f.local("goes_on", None);
                 f.store(goes_on, one);
-                ended(f, program, (round, 0), (Some(condition), goes_on));
+                ended(f, program, (round, 0, false), (Some(condition), goes_on));
                 let narrow = f.dispatches(Word::Narrow as u32);
                 for count in [narrow, taken] {
                     let before = f.load(count);
@@ -531,7 +534,9 @@ pub(crate) fn narrow(program: &Program, layout: &Layout, round: &Round, lanes: u
                     f.store(count, after);
                 }
             });
-            f.push(Statement::ControlBarrier(Barrier::WORK_GROUP | Barrier::STORAGE));
+            f.push(Statement::ControlBarrier(
+                Barrier::WORK_GROUP | Barrier::STORAGE,
+            ));
         });
         f.when(first, |f| {
             let going = f.dispatches(Word::Going as u32);
@@ -547,7 +552,7 @@ pub(crate) fn narrow(program: &Program, layout: &Layout, round: &Round, lanes: u
 fn turn(
     f: &mut Fun<'_, '_>,
     program: &Program,
-    round: &Round,
+    (round, is_dispatched): (&Round, bool),
     (condition, goes_on): (Handle<Function>, Value),
 ) {
     let verdict = said(f, condition);
@@ -559,7 +564,15 @@ fn turn(
     let most = f.dispatches(Word::Most as u32);
     let most = f.load(most);
     let more = f.bin(Bin::Less, after, most);
-    let again = f.bin(Bin::LogicalAnd, again, more);
+    let mut again = f.bin(Bin::LogicalAnd, again, more);
+    if is_dispatched {
+        let left = f.dispatches(Word::Left as u32);
+        let before = f.load(left);
+        let after = f.with(Bin::Subtract, before, 1);
+        f.store(left, after);
+        let some = f.with(Bin::NotEqual, after, 0);
+        again = f.bin(Bin::LogicalAnd, again, some);
+    }
     let word = f.word_of(again);
     f.store(goes_on, word);
     f.when(again, |f| {
@@ -570,7 +583,9 @@ fn turn(
         f.store(number, after);
         let layout = f.m.layout;
         let swaps = &program.fixpoints[round.fixpoint.index()].swaps;
-        let swaps = swaps.iter().map(|(a, b)| [a, b].map(|id| layout.at_buffer(*id)));
+        let swaps = swaps
+            .iter()
+            .map(|(a, b)| [a, b].map(|id| layout.at_buffer(*id)));
         let swaps: Vec<[u32; 2]> = swaps.collect();
         for block in 0..round.waves().count() as u32 {
             let number = f.block(block, Layout::ROUND);

@@ -96,16 +96,13 @@ fn value_of(f: &mut Fun<'_, '_>, own: Own) -> Value {
 fn identities(of: &SharedLoop) -> impl Iterator<Item = (u8, u32)> {
     of.cells.iter().flat_map(|cell| {
         let bits = cell.op.identity(cell.scalar);
-        cell.rows().map(move |row| (row, (bits >> (32 * u32::from(row - cell.row))) as u32))
+        cell.rows()
+            .map(move |row| (row, (bits >> (32 * u32::from(row - cell.row))) as u32))
     })
 }
 
 /// Takes what stands at pointers into the cells of the invocation's item.
-fn take(
-    f: &mut Fun<'_, '_>,
-    of: &SharedLoop,
-    from: impl Fn(&mut Fun<'_, '_>, u32) -> Value,
-) {
+fn take(f: &mut Fun<'_, '_>, of: &SharedLoop, from: impl Fn(&mut Fun<'_, '_>, u32) -> Value) {
     let mut at = 0;
     for cell in &of.cells {
         let pointers: Vec<Value> = cell.rows().map(|row| of_item(f, row)).collect();
@@ -167,7 +164,9 @@ pub(crate) fn sweep(
         let end = f.sum(low, length);
         let end = f.math(Math::Min, &[end, all]);
         let some = f.bin(Bin::Less, low, end);
-        f.when(some, |f| turns(f, (shared, place), (of, &columns, parts), (low, end)));
+        f.when(some, |f| {
+            turns(f, (shared, place), (of, &columns, parts), (low, end))
+        });
         barrier(f);
 
         let some = f.with(Bin::NotEqual, own, 0);
@@ -189,7 +188,9 @@ pub(crate) fn sweep(
             let failed = f.load(failed);
             let holds = f.with(Bin::Equal, failed, 0);
             f.when(holds, |f| {
-                take(f, of, |f, at| shared.of_lane(f, columns.begun + at, place.lane));
+                take(f, of, |f, at| {
+                    shared.of_lane(f, columns.begun + at, place.lane)
+                });
                 f.count("part", (next, behind), |f, part| {
                     take(f, of, |f, at| shared.of_lane(f, columns.further + at, part));
                 });

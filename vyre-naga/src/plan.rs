@@ -1,11 +1,13 @@
 //! The plan of a pass as JSON: what a host without vyre needs to run its shaders. docs/PORTABLE.md explains each field.
 
+use crate::Options;
 use crate::between::spreads;
 use crate::layout::{Arena, Held, Layout, ParamOf, Term, length};
-use crate::Options;
 use crate::rounds::{Dispatch, Round, Word};
 use serde_json::{Map, Value, json};
-use vyre_core::plan::shaders::{Part, Refusal, Target, WORKGROUP, features, record_words, sweep_words};
+use vyre_core::plan::shaders::{
+    Part, Refusal, Target, WORKGROUP, features, record_words, sweep_words,
+};
 use vyre_core::vir0::flow::effect;
 use vyre_core::vir0::isa::Effect;
 use vyre_core::vir0::module::{
@@ -167,8 +169,13 @@ pub(crate) fn plan(
         let watched = program.kernels[f.until.index()].uniforms.iter();
         let of_rounds = rounds.iter().find(|round| round.fixpoint == id);
         let most = (options.lanes, options.words);
-        let narrow = of_rounds.filter(|round| round.narrow(program, most).is_some());
-        let narrow = narrow.map(|round| round.groups[0].last());
+        let narrow = of_rounds.and_then(|round| {
+            let (lanes, wave) = (round.narrow(program, most)?, round.groups[0].last());
+            Some(json!({
+                "shader": format!("{}_narrow", layout.wave(wave)), "invocations": lanes,
+                "workgroup_words": sweep_words(program, wave, lanes),
+            }))
+        });
         let watched = watched.filter_map(|u| match u {
             Uniform::Reduction(ReductionId(r)) => {
                 Some(json!(program.reductions[usize::from(*r)].name))
@@ -182,11 +189,14 @@ pub(crate) fn plan(
             "swaps": swaps.collect::<Value>(), "watches": watched.collect::<Value>(),
             "faults": faults(program, f.until),
             "round": of_rounds.map(|r| round(program, layout, r)),
-            "narrow": narrow.map(|wave| format!("{}_narrow", layout.wave(wave))),
+            "narrow": narrow,
         })
     });
     set("fixpoints", fixpoints.collect());
-    set("dispatches", Word::ALL.iter().map(|(_, name)| json!(name)).collect());
+    set(
+        "dispatches",
+        Word::ALL.iter().map(|(_, name)| json!(name)).collect(),
+    );
     let step = |step: &Step| match *step {
         Step::Wave(w) => json!({ "wave": program.waves[w.index()].name }),
         Step::Barrier => json!("settle"),

@@ -30,10 +30,12 @@ pub(crate) enum Word {
     Spread,
     /// Rounds that one workgroup took.
     Narrow,
+    /// Rounds that are dispatched and have not ended: behind the last of these none begins.
+    Left,
 }
 
 impl Word {
-    pub(crate) const ALL: [(Word, &'static str); 9] = [
+    pub(crate) const ALL: [(Word, &'static str); 10] = [
         (Word::Going, "going"),
         (Word::Ended, "ended"),
         (Word::Failed, "failed"),
@@ -43,6 +45,7 @@ impl Word {
         (Word::Groups, "groups"),
         (Word::Spread, "spread"),
         (Word::Narrow, "narrow"),
+        (Word::Left, "left"),
     ];
 }
 
@@ -141,7 +144,9 @@ impl Round {
     }
 
     pub(crate) fn waves(&self) -> impl Iterator<Item = WaveId> {
-        self.groups.iter().flat_map(|group| group.waves.iter().copied())
+        self.groups
+            .iter()
+            .flat_map(|group| group.waves.iter().copied())
     }
 
     /// What a round dispatches, in order.

@@ -149,7 +149,13 @@ pub(crate) fn code(m: &mut Maker<'_>, program: &Program, id: WaveId) -> Code {
         }
         None => {
             let name = m.layout.wave(id).to_owned();
-            Code::Whole(function(m, program, wave.kernel, (&name, keyed), Part::Whole))
+            Code::Whole(function(
+                m,
+                program,
+                wave.kernel,
+                (&name, keyed),
+                Part::Whole,
+            ))
         }
     }
 }
@@ -344,7 +350,9 @@ pub(crate) fn gather_all(
         }
     });
     let totals = records + FAULTS;
-    keep_own(f, (program, reductions), |f, at| shared.at(f, totals + at, mine));
+    keep_own(f, (program, reductions), |f, at| {
+        shared.at(f, totals + at, mine)
+    });
     barrier(f);
     // Some look at the faults of as many each as they are.
     let lookers = lookers(place.lanes);
@@ -445,10 +453,7 @@ pub(crate) fn gather(
 }
 
 /// An invocation takes in a fault, if there is one.
-pub(crate) fn take_fault(
-    f: &mut Fun<'_, '_>,
-    from: impl Fn(&mut Fun<'_, '_>, u32) -> Value,
-) {
+pub(crate) fn take_fault(f: &mut Fun<'_, '_>, from: impl Fn(&mut Fun<'_, '_>, u32) -> Value) {
     let kind = from(f, 0);
     let kind = f.load(kind);
     let any = f.with(Bin::NotEqual, kind, 0);
@@ -510,4 +515,3 @@ pub(crate) fn take_in(
         at += words;
     }
 }
-

@@ -128,7 +128,11 @@ impl Opened {
             ..self.narrow(options)
         };
         let mut key = encode(program);
-        key.extend([options.turns, options.lanes, options.words].map(u32::to_le_bytes).as_flattened());
+        key.extend(
+            [options.turns, options.lanes, options.words]
+                .map(u32::to_le_bytes)
+                .as_flattened(),
+        );
         let mut passes = lock(&self.passes);
         if let Some(made) = passes.get(&key).and_then(|made| made.upgrade()) {
             return Ok(made);

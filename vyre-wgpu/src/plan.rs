@@ -166,8 +166,8 @@ pub(crate) const DISPATCHES: u32 = 6;
 pub(crate) const BLOCKS: u32 = 7;
 
 /// The words of the arguments of dispatches before the first one's.
-const HEAD: [&str; 9] = [
-    "going", "ended", "failed", "round", "most", "stride", "groups", "spread", "narrow",
+const HEAD: [&str; 10] = [
+    "going", "ended", "failed", "round", "most", "stride", "groups", "spread", "narrow", "left",
 ];
 
 /// The words of the uniform that change from dispatch to dispatch.
@@ -323,7 +323,10 @@ impl<'v> Reader<'v> {
             begin: self.entry(text(fixpoint, "begin"))?,
             until: self.entry(text(fixpoint, "until"))?,
             swaps: swaps.collect::<Result<_, RunError>>()?,
-            round: fixpoint["round"].is_array().then(|| self.round(fixpoint)).transpose()?,
+            round: fixpoint["round"]
+                .is_array()
+                .then(|| self.round(fixpoint))
+                .transpose()?,
         })
     }
 
@@ -332,7 +335,9 @@ impl<'v> Reader<'v> {
             parts: Vec::new(),
             words: HEAD.len() as u32,
             blocks: 0,
-            narrow: (fixpoint["narrow"].as_str()).map(|name| self.entry(name)).transpose()?,
+            narrow: (fixpoint["narrow"]["shader"].as_str())
+                .map(|name| self.entry(name))
+                .transpose()?,
         };
         for part in list(fixpoint, "round") {
             let number = |key: &str| part[key].as_u64().unwrap_or(0) as u32;

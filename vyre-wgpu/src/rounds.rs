@@ -19,7 +19,7 @@ use crate::session::Session;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vyre_core::dsl::error::RunError;
-use vyre_core::run::schedule::{End, Ran};
+use vyre_core::run::schedule::{End, Ran, Verdict};
 use vyre_core::vir0::module::{FixpointId, WaveId};
 use wgpu::{
     BindGroup, BindGroupDescriptor, BindGroupEntry, BindingResource, Buffer, BufferBinding,
@@ -81,7 +81,12 @@ fn moving<'b>(buffer: &'b Buffer, pass: &Pass) -> BindGroupEntry<'b> {
 }
 
 impl Batch {
-    fn new(on: &Opened, memory: &Memory, pass: &Pass, round: &plan::Round) -> Result<Batch, RunError> {
+    fn new(
+        on: &Opened,
+        memory: &Memory,
+        pass: &Pass,
+        round: &plan::Round,
+    ) -> Result<Batch, RunError> {
         let bytes = 4 * u64::from(round.words);
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let args = usage | BufferUsages::INDIRECT | BufferUsages::COPY_SRC;
@@ -180,7 +185,7 @@ impl Session {
         let ran = self.submit(&mut batch, fixpoint, of, (round, steps, rounds));
         let took = started.elapsed();
         batch.pace = match &ran {
-            Ok((ran, narrow)) if ran.rounds < rounds.into() => {
+            Ok((ran, narrow)) if !matches!(ran.end, End::Said(Verdict::Again)) => {
                 (ran.rounds - narrow).next_power_of_two().clamp(FIRST, MOST)
             }
             _ if took < SHORT => (2 * steps).min(MOST),
@@ -216,6 +221,7 @@ impl Session {
             on.most_groups(),
             on.spread(),
             0,
+            steps as u32,
         ];
         args[..head.len()].copy_from_slice(&head);
         let mut uniforms = vec![0u32; (stride / 4) as usize * of.blocks as usize];
@@ -255,12 +261,8 @@ impl Session {
             }
             for part in &of.parts {
                 let (shader, word, block) = match *part {
-                    Part::Sweep { wave, word, block } => {
-                        (pass.plan.waves[wave].sweep, word, block)
-                    }
-                    Part::Close { wave, word, block } => {
-                        (pass.plan.waves[wave].close, word, block)
-                    }
+                    Part::Sweep { wave, word, block } => (pass.plan.waves[wave].sweep, word, block),
+                    Part::Close { wave, word, block } => (pass.plan.waves[wave].close, word, block),
                     Part::End { shader } => {
                         commands.set_pipeline(pass.pipeline(&on, shader));
                         commands.set_bind_group(0, &batch.ends, &[common * stride as u32]);

@@ -739,7 +739,10 @@ impl SharedCell {
 impl SharedLoop {
     /// Words of what turns leave in rows.
     pub fn cell_words(&self) -> u32 {
-        self.cells.iter().map(|cell| u32::from(cell.scalar.rows())).sum()
+        self.cells
+            .iter()
+            .map(|cell| u32::from(cell.scalar.rows()))
+            .sum()
     }
 
     /// Words for each invocation by which turns are shared out: two for sums, the number of a turn, what turns are
@@ -758,14 +761,20 @@ pub fn shared_loop(program: &Program, wave: WaveId) -> Option<SharedLoop> {
     let kernel = &program.kernels[of.kernel.index()];
     let code = &kernel.code;
     let blocks = blocks(code);
-    let outer = blocks.iter().filter(|b| b.kind == BlockKind::Loop && b.depth == 0);
+    let outer = blocks
+        .iter()
+        .filter(|b| b.kind == BlockKind::Loop && b.depth == 0);
     let outer: Vec<usize> = outer.map(|b| b.at).collect();
     if outer.is_empty() {
         return None;
     }
     let live = live_in(code);
     // Every target has as much of a workgroup's memory.
-    let most = Target::ALL.map(Target::workgroup_words).into_iter().min().unwrap_or(0);
+    let most = Target::ALL
+        .map(Target::workgroup_words)
+        .into_iter()
+        .min()
+        .unwrap_or(0);
     loops(program, kernel).into_iter().find_map(|l| {
         let turns = l.turns.ok().filter(|_| outer.contains(&l.at))?;
         let rounds = turns.rounds && !is_open(program, wave);
@@ -773,11 +782,16 @@ pub fn shared_loop(program: &Program, wave: WaveId) -> Option<SharedLoop> {
             return None;
         }
         let body = &code[l.at + 3..l.end - 1];
-        let cells = turns.cells.iter().map(|&(cell, how)| shared_cell(cell, how));
+        let cells = turns
+            .cells
+            .iter()
+            .map(|&(cell, how)| shared_cell(cell, how));
         let cells: Vec<SharedCell> = cells.collect::<Option<_>>()?;
         let mut own: Rows = cells.iter().flat_map(|cell| cell.rows()).collect();
         own.add(turns.number);
-        let read = body.iter().fold(Rows::NONE, |rows, word| rows.or(uses(word)));
+        let read = body
+            .iter()
+            .fold(Rows::NONE, |rows, word| rows.or(uses(word)));
         let shared = SharedLoop {
             at: l.at,
             end: l.end,
@@ -843,7 +857,9 @@ fn stays(body: &[Word]) -> bool {
 /// other invocations see what one stores plainly behind the sweep alone.
 fn keeps_apart(code: &[Word], (at, end): (usize, usize)) -> bool {
     let named = |words: &[Word], changes: bool| -> BTreeSet<u16> {
-        let words = words.iter().filter(|word| matches!(word.names(), Some(Resource::Buffer(_))));
+        let words = words
+            .iter()
+            .filter(|word| matches!(word.names(), Some(Resource::Buffer(_))));
         let words = words.filter(|word| !changes || effect(word).changes());
         words.map(|word| word.resource()).collect()
     };
