@@ -33,9 +33,8 @@ use vyre_core::vir0::module::{Domain, FixpointId, Program, ReduceOp, WaveId};
 /// What comes behind a wave's sweep: a workgroup, whose invocations share out the records.
 pub(crate) fn close(program: &Program, layout: &Layout, id: WaveId) -> Module {
     let name = format!("{}_close", layout.wave(id));
-    let groups = |f: &mut Fun<'_, '_>| f.param(Layout::GROUPS);
     let body = |f: &mut Fun<'_, '_>, (): (), place: Place| {
-        let groups = groups(f);
+        let groups = f.param(Layout::GROUPS);
         let reductions = reduced(program, id);
         take_records(f, (program, &reductions), id, (place, groups));
         let first = f.with(Bin::Equal, place.lane, 0);
@@ -517,6 +516,9 @@ pub(crate) fn narrow(program: &Program, layout: &Layout, round: &Round, lanes: u
             let limit = Narrow { most, wide };
             items(f, program, id, (shared, alone, &code), Some(limit));
             gather_all(f, (program, id, &reductions), (shared, alone));
+            // The first invocation sees what the others pushed, then all see what it made of that.
+            let both = Barrier::WORK_GROUP | Barrier::STORAGE;
+            f.push(Statement::ControlBarrier(both));
             let is_wide = f.load(wide);
             let swept = f.with(Bin::Equal, is_wide, 0);
             let ends = f.bin(Bin::LogicalAnd, first, swept);
