@@ -30,6 +30,7 @@ type Made = Result<Arc<Pass>, String>;
 pub struct Shaders {
     target: Target,
     options: Options,
+    rounds_at_once: u32,
     /// Sessions that a table refused.
     refused: Arc<AtomicU64>,
     /// Runs that shaders made.
@@ -44,6 +45,7 @@ impl Shaders {
         Shaders {
             target,
             options: Options::default(),
+            rounds_at_once: 0,
             refused: Arc::default(),
             ran: Arc::default(),
             made: Mutex::default(),
@@ -52,9 +54,17 @@ impl Shaders {
 
     fn pass(&self, program: &Program) -> Made {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let pass = made
-            .entry(encode(program))
-            .or_insert_with(|| exported(program, self.target, self.options).map(Arc::new));
+        let pass = made.entry(encode(program)).or_insert_with(|| {
+            // A workgroup of many invocations takes long here.
+            let lanes = if self.rounds_at_once > 0 { 64 } else { 0 };
+            let options = Options {
+                lanes,
+                ..self.options
+            };
+            let mut made = exported(program, self.target, options)?;
+            made.rounds_at_once = self.rounds_at_once;
+            Ok(Arc::new(made))
+        });
         pass.clone()
     }
 
@@ -62,6 +72,15 @@ impl Shaders {
     #[must_use]
     pub fn with(self, options: Options) -> Shaders {
         Shaders { options, ..self }
+    }
+
+    /// Where rounds follow each other without a look, so many of them.
+    #[must_use]
+    pub fn with_rounds_at_once(self, rounds: u32) -> Shaders {
+        Shaders {
+            rounds_at_once: rounds,
+            ..self
+        }
     }
 
     /// Counts of sessions that were refused by the table, and of runs.

@@ -12,6 +12,8 @@ pub struct Pass {
     shaders: HashMap<String, Shader>,
     /// Most workgroups of a dispatch.
     pub most_groups: u32,
+    /// Rounds of a fixpoint that follow each other without a look at what they left, where they can; 0: none.
+    pub rounds_at_once: u32,
 }
 
 /// What a run is given, by name. Values are raw bits.
@@ -101,6 +103,8 @@ pub enum Stop {
 /// The kind of a fault that is the limit of turns.
 const TURNS: u32 = 255;
 const CONTROL: u32 = 4;
+const DISPATCHES: u32 = 6;
+const BLOCKS: u32 = 7;
 const INVOCATIONS: u64 = 64;
 
 fn text<'v>(value: &'v Value, key: &str) -> &'v str {
@@ -144,6 +148,7 @@ impl Pass {
             plan,
             shaders: shaders.collect(),
             most_groups: 3,
+            rounds_at_once: 0,
         })
     }
 
@@ -361,8 +366,23 @@ impl Run<'_> {
     // Dispatches.
 
     fn uniform(&mut self) -> Result<(), Stop> {
+        let words = self.uniform_words()?;
+        self.set_words(0, &words)
+    }
+
+    fn set_words(&mut self, binding: u32, words: &[u32]) -> Result<(), Stop> {
+        let memory = self.bound.get_mut(&binding).expect("it is bound");
+        for (at, &word) in (0..).zip(words) {
+            let set = memory.set(at, word);
+            set.map_err(|_| Stop::Length(format!("binding {binding}")))?;
+        }
+        Ok(())
+    }
+
+    fn uniform_words(&self) -> Result<Vec<u32>, Stop> {
         let plan = &self.pass.plan;
-        for (at, param) in (0..).zip(list(plan, "params")) {
+        let mut words = Vec::new();
+        for param in list(plan, "params") {
             let (name, is) = (text(param, "name"), &param["is"]);
             let fills = ["at", "len", "words", "low", "high"];
             let value = if let Some(fixpoint) = is["round"].as_str() {
@@ -391,26 +411,37 @@ impl Run<'_> {
                     None => return Err(Stop::Plan(format!("a word is {is}"))),
                 }
             };
-            let memory = self.bound.get_mut(&0).expect("the uniform is bound");
-            let set = memory.set(at, value as u32);
-            set.map_err(|_| Stop::Length(name.to_owned()))?;
+            words.push(value as u32);
         }
-        Ok(())
+        Ok(words)
     }
 
     fn dispatch(&mut self, entry: &str, items: u64) -> Result<(), Stop> {
         let groups = items.div_ceil(INVOCATIONS);
         let groups = groups.clamp(1, self.pass.most_groups.into()) as u32;
-        let Some(shader) = self.pass.shaders.get(entry) else {
-            return Err(Stop::Plan(format!("there is no shader `{entry}`")));
-        };
         if !entry.ends_with("_close") {
             self.params.groups = groups;
         }
         self.uniform()?;
+        self.launch(entry, groups)
+    }
+
+    fn launch(&mut self, entry: &str, groups: u32) -> Result<(), Stop> {
+        let Some(shader) = self.pass.shaders.get(entry) else {
+            return Err(Stop::Plan(format!("there is no shader `{entry}`")));
+        };
         let done = shader.dispatch(groups, &mut self.bound, &mut self.random);
         done.map_err(|why| Stop::Wrong {
             entry: entry.to_owned(),
+            why,
+        })
+    }
+
+    /// A word of the arguments of dispatches.
+    fn argument(&self, at: u64) -> Result<u32, Stop> {
+        let word = self.bound[&DISPATCHES].get(at);
+        word.map_err(|why| Stop::Wrong {
+            entry: "the arguments".to_owned(),
             why,
         })
     }
@@ -469,41 +500,22 @@ impl Run<'_> {
                 self.entered.insert(fixpoint.to_owned(), 0);
                 let (_, fixpoint) = find(&plan, "fixpoints", fixpoint)?;
                 self.dispatch(text(fixpoint, "begin"), 1)?;
+                if self.pass.rounds_at_once > 0 && fixpoint["round"].is_array() {
+                    let name = text(fixpoint, "name");
+                    let ends = |step: &Value| step["until"].as_str() == Some(name);
+                    let until = steps.iter().position(ends);
+                    at = until.ok_or_else(|| Stop::Plan(format!("`{name}` has no end")))?;
+                    self.together(fixpoint)?;
+                }
             } else if let Some(name) = step["until"].as_str() {
                 self.settle(at)?;
-                let (number, fixpoint) = find(&plan, "fixpoints", name)?;
-                for swap in list(fixpoint, "swaps") {
-                    let name = |i: usize| swap[i].as_str().unwrap_or_default().to_owned();
-                    let (a, b) = (self.places[&name(0)], self.places[&name(1)]);
-                    self.places.insert(name(0), b);
-                    self.places.insert(name(1), a);
-                }
-                *self.rounds.entry(name.to_owned()).or_default() += 1;
-                let round = self.entered[name];
-                self.params.round = round;
+                let (_, fixpoint) = find(&plan, "fixpoints", name)?;
+                self.swap(fixpoint);
+                self.params.round = self.entered[name];
                 self.dispatch(text(fixpoint, "until"), 1)?;
-                match self.control("verdict")? {
-                    1 => {}
-                    0 => {
-                        let round = round + 1;
-                        self.entered.insert(name.to_owned(), round);
-                        let most = fixpoint["max_rounds"].as_u64().unwrap_or(0);
-                        if u64::from(round) >= most {
-                            let fixpoint = number;
-                            let now = self.now()?;
-                            return Err(Stop::RoundLimit { fixpoint, now });
-                        }
-                        self.dispatch(text(fixpoint, "begin"), 1)?;
-                        let first = steps.iter().position(|s| s["loop"].as_str() == Some(name));
-                        at = first.expect("a fixpoint that ends has begun");
-                    }
-                    _ => {
-                        let fault = self.fault(number)?;
-                        return Err(match fault.kind == TURNS {
-                            true => Stop::Turns(plan["turns"].as_u64().unwrap_or(0)),
-                            false => Stop::Condition(fault),
-                        });
-                    }
+                if self.again(fixpoint, 1)? {
+                    let first = steps.iter().position(|s| s["loop"].as_str() == Some(name));
+                    at = first.expect("a fixpoint that ends has begun");
                 }
             } else {
                 match step.as_str() {
@@ -516,21 +528,162 @@ impl Run<'_> {
         }
     }
 
-    fn sweep(&mut self, wave: &Value) -> Result<(), Stop> {
+    /// Buffers trade places.
+    fn swap(&mut self, fixpoint: &Value) {
+        for swap in list(fixpoint, "swaps") {
+            let name = |i: usize| swap[i].as_str().unwrap_or_default().to_owned();
+            let (a, b) = (self.places[&name(0)], self.places[&name(1)]);
+            self.places.insert(name(0), b);
+            self.places.insert(name(1), a);
+        }
+    }
+
+    /// Rounds have ended, and the condition of the last one has spoken: whether another one has begun.
+    fn again(&mut self, fixpoint: &Value, ended: u32) -> Result<bool, Stop> {
+        let name = text(fixpoint, "name");
+        *self.rounds.entry(name.to_owned()).or_default() += u64::from(ended);
+        let (number, _) = find(self.plan(), "fixpoints", name)?;
+        match self.control("verdict")? {
+            1 => Ok(false),
+            0 => {
+                let round = self.entered[name] + ended;
+                self.entered.insert(name.to_owned(), round);
+                let most = fixpoint["max_rounds"].as_u64().unwrap_or(0);
+                if u64::from(round) >= most {
+                    let fixpoint = number;
+                    let now = self.now()?;
+                    return Err(Stop::RoundLimit { fixpoint, now });
+                }
+                self.params.round = round;
+                self.dispatch(text(fixpoint, "begin"), 1)?;
+                Ok(true)
+            }
+            _ => {
+                let fault = self.fault(number)?;
+                Err(match fault.kind == TURNS {
+                    true => Stop::Turns(self.plan()["turns"].as_u64().unwrap_or(0)),
+                    false => Stop::Condition(fault),
+                })
+            }
+        }
+    }
+
+    /// Rounds of a fixpoint that has begun follow each other by what shaders say, to its end.
+    fn together(&mut self, fixpoint: &Value) -> Result<(), Stop> {
+        let (plan, name) = (self.pass.plan.clone(), text(fixpoint, "name"));
+        let (parts, head) = (list(fixpoint, "round"), list(&plan, "dispatches").len());
+        let number = |part: &Value, key: &str| part[key].as_u64().unwrap_or(0) as usize;
+        let stride = list(&plan, "params").len();
+        loop {
+            let round = self.entered[name];
+            let left = fixpoint["max_rounds"].as_u64().unwrap_or(0) - u64::from(round);
+            let most = left.clamp(1, self.pass.rounds_at_once.into()) as u32;
+            // One workgroup may take as many rounds again.
+            let steps = most.div_ceil(2);
+            let groups = self.pass.most_groups;
+            let words = [1, 0, 0, round, most, stride as u32, groups, 2, 0, steps];
+            let mut args = words[..head].to_vec();
+            let mut blocks = Vec::new();
+            let mut is_first = true;
+            self.params.round = round;
+            for part in parts {
+                let Some(wave) = part["sweep"].as_str().or(part["close"].as_str()) else {
+                    is_first = false;
+                    continue;
+                };
+                let (_, wave) = find(&plan, "waves", wave)?;
+                // Those of later groups are for the ends to say.
+                let mut groups = 0;
+                if is_first {
+                    let most = u64::from(self.pass.most_groups);
+                    groups = self.items(wave)?.div_ceil(INVOCATIONS).min(most) as u32;
+                }
+                self.params.groups = groups;
+                let closes = part["close"].is_string();
+                args.resize(number(part, "word"), 1);
+                args.push(if closes { groups.min(1) } else { groups });
+                let at = number(part, "block") * stride;
+                blocks.truncate(at);
+                blocks.extend(self.uniform_words()?);
+            }
+            args.extend([1, 1]);
+            self.bound
+                .insert(DISPATCHES, Memory::new("dispatches", args.len()));
+            self.bound
+                .insert(BLOCKS, Memory::new("blocks", blocks.len()));
+            self.set_words(DISPATCHES, &args)?;
+            self.set_words(BLOCKS, &blocks)?;
+            let common = self.uniform_words()?;
+            if let Some(narrow) = fixpoint["narrow"]["shader"].as_str() {
+                self.set_words(0, &common)?;
+                self.launch(narrow, 1)?;
+            }
+            for _ in 0..steps {
+                for part in parts {
+                    if let Some(end) = part["end"].as_str() {
+                        self.set_words(0, &common)?;
+                        self.launch(end, 1)?;
+                        continue;
+                    }
+                    let groups = self.argument(number(part, "word") as u64)?;
+                    let at = number(part, "block") * stride;
+                    let block = (at..at + stride).map(|at| self.bound[&BLOCKS].get(at as u64));
+                    let block = block.collect::<Result<Vec<u32>, Wrong>>();
+                    let block = block.map_err(|why| Stop::Wrong {
+                        entry: "the uniforms".to_owned(),
+                        why,
+                    })?;
+                    self.set_words(0, &block)?;
+                    let key = if part["sweep"].is_string() {
+                        "sweep"
+                    } else {
+                        "close"
+                    };
+                    let (_, wave) = find(&plan, "waves", text(part, key))?;
+                    if groups > 0 {
+                        self.launch(text(wave, key), groups)?;
+                    }
+                }
+            }
+            let (ended, failed) = (self.argument(1)?, self.argument(2)?);
+            for _ in 0..ended {
+                self.swap(fixpoint);
+            }
+            if let Some(at) = failed.checked_sub(1) {
+                return Err(self.failed(at as usize)?);
+            }
+            if !self.again(fixpoint, ended)? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn items(&self, wave: &Value) -> Result<u64, Stop> {
         let items = &wave["items"];
-        let items = match items["items of"].as_str() {
-            Some(name) => u64::from(self.control_of("items of", name, 0)?.unwrap_or(0)),
-            None => self.length(&items["length"], text(wave, "name"))?,
-        };
+        match items["items of"].as_str() {
+            Some(name) => Ok(u64::from(
+                self.control_of("items of", name, 0)?.unwrap_or(0),
+            )),
+            None => self.length(&items["length"], text(wave, "name")),
+        }
+    }
+
+    fn sweep(&mut self, wave: &Value) -> Result<(), Stop> {
+        let items = self.items(wave)?;
         self.dispatch(text(wave, "sweep"), items)?;
         self.dispatch(text(wave, "close"), 1)
     }
 
     fn settle(&mut self, at: usize) -> Result<(), Stop> {
         self.dispatch("settle", 1)?;
-        if self.control("status")? == 0 {
-            return Ok(());
+        match self.control("status")? {
+            0 => Ok(()),
+            _ => Err(self.failed(at)?),
         }
+    }
+
+    /// Why a barrier group failed.
+    fn failed(&self, at: usize) -> Result<Stop, Stop> {
         let mut overflows = Vec::new();
         let plan = &self.pass.plan;
         for held in list(plan, "frontiers").iter().chain(list(plan, "lists")) {
@@ -543,10 +696,10 @@ impl Run<'_> {
         }
         let fault = match self.control("trap_kind")? {
             0 => None,
-            TURNS => return Err(Stop::Turns(plan["turns"].as_u64().unwrap_or(0))),
+            TURNS => return Ok(Stop::Turns(plan["turns"].as_u64().unwrap_or(0))),
             _ => Some(self.fault(self.control("trap_wave")? as usize)?),
         };
-        Err(Stop::Failed {
+        Ok(Stop::Failed {
             at,
             fault,
             overflows,

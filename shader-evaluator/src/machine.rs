@@ -395,6 +395,8 @@ enum Kind<'s> {
 
 struct Invocation<'s> {
     calls: Vec<Call<'s>>,
+    /// A load of a word that all of a workgroup find alike: all have come to it, and all have to be through with it.
+    uniform: Option<(Handle<Expression>, Handle<Expression>)>,
     own: HashMap<u32, Memory>,
     steps: u64,
 }
@@ -407,6 +409,7 @@ impl<'s> Invocation<'s> {
         let entry = &shader.module.entry_points[0].function;
         let mut invocation = Invocation {
             calls: Vec::new(),
+            uniform: None,
             own: HashMap::new(),
             steps: 0,
         };
@@ -500,6 +503,12 @@ impl<'s> Invocation<'s> {
 
     /// Up to the next barrier, or the end.
     fn run(&mut self, world: &mut World<'s, '_>) -> Result<Stopped, Wrong> {
+        if let Some((pointer, result)) = self.uniform.take() {
+            let (space, at) = self.pointer(world, pointer)?;
+            let word = self.memory(world, space)?.get(at)?;
+            self.put(result, Value::Words([word, 0, 0, 0]));
+            return Ok(Stopped::Barrier);
+        }
         loop {
             self.steps += 1;
             if self.steps > MOST_STEPS {
@@ -592,6 +601,10 @@ impl<'s> Invocation<'s> {
                     self.give(value);
                 }
                 Statement::ControlBarrier(_) => return Ok(Stopped::Barrier),
+                Statement::WorkGroupUniformLoad { pointer, result } => {
+                    self.uniform = Some((*pointer, *result));
+                    return Ok(Stopped::Barrier);
+                }
                 Statement::Store { pointer, value } => {
                     let words = self.words_of(world, *value)?;
                     let (space, at) = self.pointer(world, *pointer)?;

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use vyre::prelude::*;
 use vyre::{Error, Runtime};
-use vyre_core::plan::shaders::{FIVE_BUFFERS, line};
+use vyre_core::plan::shaders::{FIVE_BUFFERS, line, shared_loop};
 use vyre_core::vir0::container::decode;
-use vyre_core::vir0::module::Program;
+use vyre_core::vir0::module::{Program, WaveId};
 use vyre_examples::passes::{bfs, components, liveness, pagerank, saxpy};
 use vyre_naga::{File, Options, Target, Text, export, features, shaders};
 use vyre_tests::{endless, graphs, passes as tested};
@@ -22,10 +22,66 @@ use {vyre_corpus as _, vyre_standard as _};
 mod examples;
 use examples::{bellman_ford, betweenness, dfa, kcore, mis, msf};
 
-/// Every pass that these tests reach, by its id.
+/// A loop over a node's edges whose turns are shared out, and take values into variables; one that may fault.
+#[wave_graph]
+pub mod hubs {
+    pub struct Data {
+        #[topology]
+        g: Csr,
+        #[topology(per = edge(g))]
+        weight: u32,
+        #[input(per = node)]
+        share: u32,
+        #[output(per = node)]
+        sum: u32,
+        #[output(per = node)]
+        far: u64,
+        #[reduce(sum)]
+        taken: u64,
+        kind: u32,
+    }
+
+    #[wave(nodes)]
+    fn gather(
+        v: Node,
+        g: &Csr,
+        weight: &Buf<u32>,
+        share: &Buf<u32>,
+        sum: &mut u32,
+        far: &mut u64,
+        taken: &Reduce<Sum<u64>>,
+        kind: u32,
+    ) {
+        if v == 7 {
+            *sum = 5;
+            return;
+        }
+        let (mut total, mut most, mut wide) = (v, 0, 3u64);
+        for e in g.edges(v) {
+            if kind == 0 {
+                total += share[weight[e]];
+            } else if kind == 1 {
+                total += share[g.target(e)] / weight[e];
+            } else {
+                assert!(weight[e] != 70, "a bad edge");
+                total += weight[e];
+            }
+            most = most.max(weight[e] * 3 + v);
+            wide += u64::from(e) << 30;
+        }
+        taken.add(u64::from(total));
+        *sum = total * 7 + most;
+        *far = wide;
+    }
+}
+
+/// Every pass that these tests reach, by its id, but for that of this file.
 fn all() -> Vec<(String, Program)> {
     let all = vyre::passes();
-    let all = all.iter().map(|p| {
+    let all = all
+        .iter()
+        .filter(|p| !p.module().starts_with("passes::hubs"));
+    let all = all.map(|p| {
         let module = p.module().split("::").next().unwrap_or_default();
         let from = match module {
             // These tests take most examples in as modules.
@@ -83,7 +139,12 @@ fn checked(name: &str, program: &Program) -> (usize, usize) {
         let parts = program.waves.len() + program.fixpoints.len();
         // `begin`, `settle`, and fills of two buffers or three.
         let common = 4 + usize::from(made.shaders.iter().any(|s| s.entry() == "fill_wide"));
-        let made_parts = made.shaders.len() - common;
+        // Groups of rounds end by themselves, too.
+        let ends = made.shaders.iter().map(|s| s.entry());
+        let ends = ends
+            .filter(|e| e.ends_with("_end") || e.ends_with("_narrow"))
+            .count();
+        let made_parts = made.shaders.len() - common - ends;
         assert_eq!(made_parts, 2 * (parts - made.refusals.len()), "{name}");
         (all, refused) = (all + made.shaders.len(), refused + made.refusals.len());
         for shader in &made.shaders {
@@ -103,9 +164,18 @@ fn checked(name: &str, program: &Program) -> (usize, usize) {
             assert_eq!(back.entry(), shader.entry());
             let storage = back.bindings().filter(|&b| b != 0).count();
             let more = features(program, target).contains(&FIVE_BUFFERS);
-            let most = if more { 5 } else { 4 };
+            // Narrow rounds, which no pass needs, have two more.
+            let narrow = if shader.entry().ends_with("_narrow") {
+                2
+            } else {
+                0
+            };
+            let most = if more { 5 } else { 4 } + narrow;
             assert!(storage <= most, "{name}: {storage} storage buffers");
-            assert!(more || storage as u32 <= target.storage_buffers(), "{name}");
+            assert!(
+                more || narrow > 0 || storage as u32 <= target.storage_buffers(),
+                "{name}"
+            );
         }
     }
     (all, refused)
@@ -152,31 +222,35 @@ fn write_spirv(name: &str, program: &Program) {
     }
 }
 
-/// The same pass on the interpreter and as shaders, from WGSL and from SPIR-V.
-fn runtimes() -> [Runtime; 3] {
+/// The same pass on the interpreter and as shaders, from WGSL and from SPIR-V; of that, rounds by themselves, too.
+fn runtimes() -> [Runtime; 4] {
+    let vulkan = || Shaders::new(Target::Vulkan);
     [
         Runtime::vir0(),
         Runtime::on(Arc::new(Shaders::new(Target::WebGpu))),
-        Runtime::on(Arc::new(Shaders::new(Target::Vulkan))),
+        Runtime::on(Arc::new(vulkan())),
+        Runtime::on(Arc::new(vulkan().with_rounds_at_once(3))),
     ]
 }
 
-/// What all three give is equal.
+/// What all of them give is equal.
 fn agree<T: PartialEq + std::fmt::Debug>(run: impl Fn(&Runtime) -> Result<T, Error>) -> T {
-    let [expected, wgsl, spirv] = runtimes().map(|runtime| run(&runtime));
+    let [expected, wgsl, spirv, rounds] = runtimes().map(|runtime| run(&runtime));
     let expected = expected.expect("the interpreter runs it");
     assert_eq!(wgsl.expect("shaders from WGSL run it"), expected);
     assert_eq!(spirv.expect("shaders from SPIR-V run it"), expected);
+    assert_eq!(rounds.expect("rounds go on by themselves"), expected);
     expected
 }
 
 /// The same of a pass that only Vulkan gets.
 fn on_vulkan<T: PartialEq + std::fmt::Debug>(run: impl Fn(&Runtime) -> Result<T, Error>) -> T {
-    let [expected, wgsl, spirv] = runtimes().map(|runtime| run(&runtime));
+    let [expected, wgsl, spirv, rounds] = runtimes().map(|runtime| run(&runtime));
     let refused = wgsl.expect_err("WGSL does not have it").to_string();
     assert!(refused.contains(REFUSED), "{refused}");
     let expected = expected.expect("the interpreter runs it");
     assert_eq!(spirv.expect("shaders from SPIR-V run it"), expected);
+    assert_eq!(rounds.expect("rounds go on by themselves"), expected);
     expected
 }
 
@@ -250,19 +324,102 @@ fn page_ranks() {
     edges.extend((0..80).map(|v| (v, (v * v + 1) % 90)));
     let graph = Csr::from_edges(90, &edges).expect("edges name nodes");
     let n = 90.0f32;
-    let ranks = agree(|runtime| {
-        let mut session = pagerank::Session::new(runtime, &graph)?;
+    let ranks = runtimes().map(|runtime| {
+        let mut session = pagerank::Session::new(&runtime, &graph).expect("it fits");
         let out = session.run(pagerank::Run {
             start: 1.0 / n,
             damping: 0.85,
             spread: 0.85 / n,
             restart: 0.15 / n,
             tolerance: 1e-4,
-        })?;
+        });
+        let out = out.expect("it runs");
         let bits: Vec<u32> = out.rank.iter().map(|r| r.to_bits()).collect();
-        Ok((bits, out.report.rounds))
+        (bits, out.report.rounds)
     });
-    assert!(ranks.1[0] > 3, "{:?}", ranks.1);
+    let [(expected, rounds), shaders @ ..] = ranks;
+    assert!(rounds[0] > 3, "{rounds:?}");
+    // The loop over neighbours is shared out, so its sums are rounded in another order, the same one each time.
+    for (ranks, of_shaders) in &shaders {
+        assert_eq!((ranks, of_shaders), (&shaders[0].0, &rounds));
+        for (rank, expected) in ranks.iter().zip(&expected) {
+            let (rank, expected) = (f32::from_bits(*rank), f32::from_bits(*expected));
+            assert!(
+                (rank - expected).abs() <= 1e-6 * expected,
+                "{rank} {expected}"
+            );
+        }
+    }
+}
+
+/// Nodes with many edges beside some with few and with none.
+fn with_hubs() -> Csr {
+    let mut edges = Vec::new();
+    for v in 0..150u32 {
+        let degree = match v % 50 {
+            3 => 700,
+            4 => 65,
+            _ => v % 4,
+        };
+        edges.extend((0..degree).map(|i| (v, (v * 31 + i * 17) % 150)));
+    }
+    Csr::from_edges(150, &edges).expect("edges name nodes")
+}
+
+#[test]
+fn turns_of_loops_are_shared_out() {
+    let program = hubs::PLAN.program();
+    assert!(shared_loop(&program, WaveId(0)).is_some());
+    let graph = with_hubs();
+    let share: Vec<u32> = (0..150).map(|v| v * 37 % 101).collect();
+    let weight: Vec<u32> = (0..graph.edge_count() as u32)
+        .map(|e| 1 + e * 13 % 60)
+        .collect();
+    for kind in 0..3 {
+        agree(|runtime| {
+            let topology = hubs::Topology {
+                g: &graph,
+                weight: &weight,
+            };
+            let mut session = hubs::Session::new(runtime, topology)?;
+            let share = &share;
+            let out = session.run(hubs::Run { share, kind })?;
+            Ok((out.sum, out.far, out.report.rounds))
+        });
+    }
+}
+
+/// Whoever takes the turn that faults, the trap is that of the item's first one.
+#[test]
+fn the_first_turn_that_faults_is_the_trap() {
+    let graph = with_hubs();
+    let share = vec![1; 150];
+    let first = graph.offsets()[53] as usize;
+    for (kind, bad) in [(0, 999), (1, 0), (2, 70)] {
+        for at in [0, 64, 650, 699] {
+            let mut weight = vec![2; graph.edge_count()];
+            weight[first + at..first + 700].fill(bad);
+            if kind == 0 {
+                weight[first + at] += 1;
+            }
+            let runs = runtimes().map(|runtime| {
+                let topology = hubs::Topology {
+                    g: &graph,
+                    weight: &weight,
+                };
+                let mut session = hubs::Session::new(&runtime, topology).expect("it fits");
+                let share = &share;
+                match session.run(hubs::Run { share, kind }) {
+                    Err(Error::Trap(trap)) => (trap.to_string(), trap.item, trap.index, trap.site),
+                    other => panic!("it traps, but gave {other:?}"),
+                }
+            });
+            assert_eq!(runs[0].1, Some(53));
+            for run in &runs[1..] {
+                assert_eq!(*run, runs[0], "kind {kind}, turn {at}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -466,12 +623,16 @@ fn traps_are_those_of_vir0() {
     assert_eq!(runs[0].1, Some(70));
     assert_eq!(runs[0], runs[1]);
     assert_eq!(runs[0], runs[2]);
+    assert_eq!(runs[0], runs[3]);
 }
 
 /// A shader sees no cancel: turns of loops are bounded.
 #[test]
 fn turns_of_loops_are_bounded() {
-    let options = Options { turns: 1_000 };
+    let options = Options {
+        turns: 1_000,
+        ..Options::default()
+    };
     let runtime = Runtime::on(Arc::new(Shaders::new(Target::WebGpu).with(options)));
     let mut session = endless::spin::Session::new(&runtime, ()).expect("it fits");
     let spin = session.run(endless::spin::Run { items: 3, turns: 1 });
@@ -552,6 +713,8 @@ fn entry_points_have_names_of_their_own() {
             "a_b_until",
             "a_b_2_begin",
             "a_b_2_until",
+            "a_b_2_2_end",
+            "a_b_2_2_narrow",
         ]
     );
     let export = export(&program, Options::default()).expect("naga takes it");
@@ -595,7 +758,11 @@ fn the_shaders_of_a_search_are_text_to_read() {
     let made = |options| export(&bfs::PLAN.program(), options).expect("naga takes it");
     let all = made(Options::default());
     assert_eq!(all, made(Options::default()));
-    assert_ne!(all, made(Options { turns: 5 }), "the plan has the turns");
+    let turns = Options {
+        turns: 5,
+        ..Options::default()
+    };
+    assert_ne!(all, made(turns), "the plan has the turns");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots");
     for (path, name) in [
         ("webgpu/relax_sweep.wgsl", "bfs_relax.wgsl"),

@@ -10,10 +10,11 @@ mod words;
 pub(crate) use words::combine;
 
 use crate::helpers::Helper;
-use crate::ir::{Fun, Maker, Value};
+use crate::ir::{Fun, Maker, Own, Value};
 use crate::layout::{Held, Kind, Layout};
 use naga::{BinaryOperator as Bin, Function, Handle, Statement};
 use std::collections::HashMap;
+use vyre_core::plan::shaders::SharedLoop;
 use vyre_core::vir0::flow::{Block, Rows, blocks, live_in, op, writes};
 use vyre_core::vir0::isa::{IMM, Imm, UNIFORM_BASE, Word};
 use vyre_core::vir0::module::{Kernel, KernelId, Program, QueueId, Uniform};
@@ -41,13 +42,27 @@ pub(crate) fn kind_name(kind: TrapKind) -> &'static str {
     }
 }
 
+/// What of a kernel a function runs.
+#[derive(Clone, Copy)]
+pub(crate) enum Part<'l> {
+    Whole,
+    /// The code before a loop that is shared out.
+    Before(&'l SharedLoop),
+    /// A turn of it.
+    Turn(&'l SharedLoop),
+    /// The loop as it stands, and the code behind it.
+    After(&'l SharedLoop),
+}
+
 /// Makes the function of a kernel. Its arguments: the item as traps name it; of what the kernel uses, the position, the
-/// nodes of the edge, the halves of the fields. A condition has none, and gives a word.
+/// nodes of the edge, the halves of the fields. A condition has none, and gives a word. A turn has its number alone, what
+/// comes behind turns the item.
 pub(crate) fn function(
     m: &mut Maker<'_>,
     program: &Program,
     id: KernelId,
     (name, keyed): (&str, bool),
+    part: Part<'_>,
 ) -> Handle<Function> {
     let kernel = &program.kernels[id.index()];
     let condition = id.index() >= program.waves.len();
@@ -56,7 +71,13 @@ pub(crate) fn function(
         None => &[],
     };
     let (u32, mut arguments, mut rows) = (m.ty.u32, Vec::new(), Vec::new());
-    if !condition {
+    if let Part::Turn(of) = part {
+        arguments.push(("number".to_owned(), u32));
+        rows.push(Some(of.number));
+    } else if let Part::After(_) = part {
+        arguments.push(("item".to_owned(), u32));
+        rows.push(None);
+    } else if !condition {
         arguments.push(("item".to_owned(), u32));
         rows.push(kernel.item.index.filter(|_| !keyed));
         let more = [
@@ -99,8 +120,9 @@ pub(crate) fn function(
         leave: None,
         again: None,
         item: None,
+        is_turn: matches!(part, Part::Turn(_)),
     };
-    if !condition {
+    if !condition && !body.is_turn {
         body.item = Some(body.f.argument(0));
     }
     for (at, row) in (0..).zip(rows) {
@@ -109,7 +131,28 @@ pub(crate) fn function(
             body.set(row, value);
         }
     }
-    body.walk(0, kernel.code.len());
+    match part {
+        Part::Whole => {
+            body.walk(0, kernel.code.len());
+        }
+        Part::Before(of) => {
+            if body.walk(0, of.at) {
+                body.leave_for(of);
+            }
+        }
+        Part::Turn(of) => {
+            let cells = of.cells.iter().flat_map(|cell| cell.rows());
+            let cells: Vec<u8> = cells.collect();
+            body.take_up(true, of.given.iter().chain(&cells).copied());
+            if body.walk(of.at + 3, of.end - 1) {
+                body.put_down(true, cells.into_iter());
+            }
+        }
+        Part::After(of) => {
+            body.take_up(false, of.kept.iter());
+            body.walk(of.at, kernel.code.len());
+        }
+    }
     body.f.define()
 }
 
@@ -168,10 +211,43 @@ struct Body<'m, 'l, 'p> {
     leave: Option<Value>,
     again: Option<Value>,
     item: Option<Value>,
+    /// A turn of a loop that is shared out.
+    is_turn: bool,
 }
 
 impl Body<'_, '_, '_> {
     // Rows.
+
+    /// Rows that another function of the kernel left.
+    fn take_up(&mut self, of_turn: bool, rows: impl Iterator<Item = u8>) {
+        for row in rows {
+            let own = self.f.own(Own::Row(of_turn, row));
+            let value = self.f.load(own);
+            self.set(row, value);
+        }
+    }
+
+    fn put_down(&mut self, of_turn: bool, rows: impl Iterator<Item = u8>) {
+        for row in rows {
+            let value = self.get(row);
+            let own = self.f.own(Own::Row(of_turn, row));
+            self.f.store(own, value);
+        }
+    }
+
+    /// The code comes to a loop that is shared out: how many turns it has.
+    fn leave_for(&mut self, of: &SharedLoop) {
+        self.put_down(false, of.kept.iter());
+        let (first, below) = (self.get(of.number), self.get(of.below));
+        let some = self.f.bin(Bin::Less, first, below);
+        let turns = self.f.bin(Bin::Subtract, below, first);
+        let none = self.f.u(0);
+        let turns = self.f.select(some, turns, none);
+        let wanted = self.f.own(Own::Wanted);
+        self.f.store(wanted, turns);
+        let (reached, yes) = (self.f.own(Own::Reached), self.f.u(1));
+        self.f.store(reached, yes);
+    }
 
     fn variable(&mut self, row: u8) -> Value {
         if self.array.has(row) {
@@ -358,6 +434,12 @@ impl Body<'_, '_, '_> {
 
     /// Ends the item in a fault.
     fn fault(&mut self, pc: usize, kind: Value, (index, len): (Value, Value)) {
+        if self.is_turn {
+            // The item does it again by itself.
+            let (failed, yes) = (self.f.own(Own::Failed), self.f.u(1));
+            self.f.store(failed, yes);
+            return self.f.give(None);
+        }
         let item = match self.item {
             Some(item) => item,
             None => self.f.u(0),

@@ -2,6 +2,7 @@
 
 use crate::helpers::Helper;
 use crate::layout::{Arena, Layout};
+use crate::rounds::Word;
 use naga::{
     AddressSpace, ArraySize, AtomicFunction, BinaryOperator as Bin, Block, Constant, Expression,
     Function, FunctionArgument, FunctionResult, GlobalVariable, Handle, Literal, LocalVariable,
@@ -10,7 +11,7 @@ use naga::{
 };
 use std::collections::HashMap;
 use std::num::NonZeroU32;
-use vyre_core::plan::shaders::{self, WORKGROUP, is_plain};
+use vyre_core::plan::shaders::{self, is_plain};
 
 /// A value or a pointer.
 pub(crate) type Value = Handle<Expression>;
@@ -32,6 +33,10 @@ pub(crate) struct Maker<'l> {
     pub(crate) layout: &'l Layout,
     pub(crate) ty: Types,
     pub(crate) helpers: HashMap<Helper, Handle<Function>>,
+    /// The round is in `dispatches`, and not in the uniform.
+    pub(crate) counts_rounds: bool,
+    /// Words of the uniform that change from round to round: they are those of the wave's own uniform, in `blocks`.
+    pub(crate) traded: Vec<u32>,
     globals: HashMap<Global, Handle<GlobalVariable>>,
     constants: HashMap<String, Handle<Constant>>,
 }
@@ -47,8 +52,12 @@ pub(crate) enum Global {
     Control,
     /// An invocation's own word: what it has of a fault, of a reduction, or how many turns its loops took.
     Own(Own),
-    /// The records of a workgroup's invocations, of this number of words each.
+    /// Words that a workgroup's invocations share, of this number.
     Shared(u32),
+    /// Arguments of dispatches, and what is known of rounds.
+    Dispatches,
+    /// The uniforms of waves, as words.
+    Blocks,
 }
 
 /// A word of an invocation.
@@ -60,6 +69,12 @@ pub(crate) enum Own {
     Turns,
     /// A word of what it has of a reduction, and what that begins with.
     Total(u16, u32, u32),
+    /// A row, of the turn of a loop that is shared out, or of the invocation's item before and behind it.
+    Row(bool, u8),
+    /// Turns that the item has; whether its code comes to them; whether a turn failed.
+    Wanted,
+    Reached,
+    Failed,
 }
 
 /// Words of a fault.
@@ -98,6 +113,8 @@ impl<'l> Maker<'l> {
             layout,
             ty,
             helpers: HashMap::new(),
+            counts_rounds: false,
+            traded: Vec::new(),
             globals: HashMap::new(),
             constants: HashMap::new(),
         }
@@ -211,6 +228,11 @@ impl<'l> Maker<'l> {
                 let (name, init) = match own {
                     Own::Fault(word) => (format!("fault_{}", FAULT_WORDS[word as usize]), 0),
                     Own::Turns => ("turns".to_owned(), 0),
+                    Own::Row(true, row) => (format!("turn_r{row}"), 0),
+                    Own::Row(false, row) => (format!("item_r{row}"), 0),
+                    Own::Wanted => ("turns_wanted".to_owned(), 0),
+                    Own::Reached => ("reached".to_owned(), 0),
+                    Own::Failed => ("failed_turn".to_owned(), 0),
                     Own::Total(reduction, half, bits) => {
                         let name = layout.reduction(reduction);
                         let name = match half {
@@ -226,14 +248,18 @@ impl<'l> Maker<'l> {
                 (name, AddressSpace::Private, None, self.ty.u32, Some(init))
             }
             Global::Shared(words) => {
-                let ty = self.array(Some(WORKGROUP * words));
-                (
-                    "shared_records".to_owned(),
-                    AddressSpace::WorkGroup,
-                    None,
-                    ty,
-                    None,
-                )
+                let ty = self.array(Some(words));
+                let name = "shared_words".to_owned();
+                (name, AddressSpace::WorkGroup, None, ty, None)
+            }
+            Global::Dispatches | Global::Blocks => {
+                let (name, binding) = match global {
+                    Global::Dispatches => ("dispatches", Layout::DISPATCHES),
+                    _ => ("blocks", Layout::BLOCKS),
+                };
+                let ty = self.array(None);
+                let space = AddressSpace::Storage { access: write };
+                (name.to_owned(), space, bound(binding), ty, None)
             }
         };
         let variable = GlobalVariable {
@@ -706,6 +732,14 @@ impl<'m, 'l> Fun<'m, 'l> {
         self.ex(Expression::Load { pointer })
     }
 
+    /// What all invocations of a workgroup find there, once all have come here.
+    pub(crate) fn uniform_load(&mut self, pointer: Value) -> Value {
+        let ty = self.m.ty.u32;
+        let result = self.plain(Expression::WorkGroupUniformLoadResult { ty });
+        self.push(Statement::WorkGroupUniformLoad { pointer, result });
+        result
+    }
+
     /// A variable: a word, or of another type.
     pub(crate) fn local(&mut self, name: &str, ty: Option<Handle<Type>>) -> Value {
         let variable = LocalVariable {
@@ -741,6 +775,14 @@ impl<'m, 'l> Fun<'m, 'l> {
 
     /// A word of the uniform.
     pub(crate) fn param(&mut self, at: u32) -> Value {
+        if at == Layout::ROUND && self.m.counts_rounds {
+            let pointer = self.dispatches(Word::Round as u32);
+            return self.load(pointer);
+        }
+        if self.m.traded.contains(&at) {
+            let pointer = self.block(0, at);
+            return self.load(pointer);
+        }
         let known = self.blocks.iter().rev();
         if let Some(&value) = known.flat_map(|(_, known)| known.get(&at)).next() {
             return value;
@@ -771,6 +813,22 @@ impl<'m, 'l> Fun<'m, 'l> {
         let value = self.load(pointer);
         self.name(value, self.m.layout.control[at as usize].name.clone());
         value
+    }
+
+    /// Pointer to a word of the arguments of dispatches.
+    pub(crate) fn dispatches(&mut self, at: u32) -> Value {
+        let base = self.global(Global::Dispatches);
+        self.part(base, at)
+    }
+
+    /// Pointer to a word of a wave's uniform.
+    pub(crate) fn block(&mut self, block: u32, at: u32) -> Value {
+        let stride = self.dispatches(Word::Stride as u32);
+        let stride = self.load(stride);
+        let first = self.with(Bin::Multiply, stride, block);
+        let at = self.plus(first, at);
+        let base = self.global(Global::Blocks);
+        self.ex(Expression::Access { base, index: at })
     }
 
     /// Pointer to a word of the records.

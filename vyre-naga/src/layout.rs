@@ -9,6 +9,8 @@
 //! | 3 | `cells` | what is changed atomically, or by several items |
 //! | 4 | `control` | counts, reductions, the trap; behind them the records of workgroups |
 //! | 5 | `wide` | what is changed by 64-bit atomics |
+//! | 6 | `dispatches` | where a group of a round ends: workgroups of the next sweeps |
+//! | 7 | `blocks` | there: the uniforms of these |
 //!
 //! Places follow each other in the order of the table. They depend on the sizes of a run, so that the host computes
 //! them ([`crate::plan`]); a shader adds them to its indices.
@@ -159,6 +161,8 @@ pub(crate) enum Held {
     Began(u16, u16),
     /// Items that a wave has swept.
     Swept(u16),
+    /// Workgroups that left a fault, since a sweep was closed.
+    Faulted,
     /// A half of a reduction's value.
     Total(u16, u32),
     /// A word of an exact sum before it is rounded.
@@ -309,6 +313,9 @@ fn entry_names<'n>(names: impl Iterator<Item = &'n String>) -> Vec<String> {
 impl Layout {
     /// Binding of the control buffer.
     pub(crate) const CONTROL: u32 = 4;
+    /// Bindings of ends alone: arguments of dispatches, and the uniforms of waves.
+    pub(crate) const DISPATCHES: u32 = 6;
+    pub(crate) const BLOCKS: u32 = 7;
 
     pub(crate) fn of(program: &Program, target: Target) -> Layout {
         let mut layout = Layout {
@@ -493,7 +500,7 @@ impl Layout {
     }
 
     fn word(&mut self, name: String, of: Held) {
-        let atomic = matches!(of, Held::Tail(_) | Held::ListTail(_));
+        let atomic = matches!(of, Held::Tail(_) | Held::ListTail(_) | Held::Faulted);
         self.words.insert(of, self.control.len() as u32);
         self.control.push(ControlWord { name, of, atomic });
     }
@@ -505,6 +512,7 @@ impl Layout {
         for (at, name) in (0..).zip(crate::ir::FAULT_WORDS) {
             self.word(format!("trap_{name}"), Held::Trap(at));
         }
+        self.word("faulted".to_owned(), Held::Faulted);
         for (f, frontier) in (0..).zip(&program.frontiers) {
             let name = plain_name(&frontier.name);
             self.word(format!("{name}_len"), Held::Len(f));
@@ -560,6 +568,11 @@ impl Layout {
     /// The word of the uniform that says where a piece begins.
     pub(crate) fn at(&self, piece: Piece) -> u32 {
         self.at[self.pieces[&piece]]
+    }
+
+    /// The same of a buffer.
+    pub(crate) fn at_buffer(&self, of: BufferId) -> u32 {
+        self.at(Piece::Buffer(of.0))
     }
 
     /// The word of the uniform that has a length.

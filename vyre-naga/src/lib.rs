@@ -6,7 +6,8 @@
 //! | What does a target get, and why not the rest? | [`refusals`], [`Target`], of vyre-core |
 //! | Where does everything lie? | `layout` |
 //! | How does a kernel's code become a function? | `body`, with `helpers` for what naga does not have |
-//! | How does a wave become an entry point? | `sweep` |
+//! | How does a wave become an entry point? | `sweep`, with `shared` for what a workgroup does together |
+//! | What comes between waves? | `between`, and `rounds` where no host does |
 //! | What is written? | [`Shader::text`], and [`Shaders::plan`], as docs/PORTABLE.md explains it |
 //!
 //! The modules are made as IR, not as text. naga validates each of them, and what a target does not have is refused
@@ -21,12 +22,16 @@
 //! assert_eq!(shaders.shaders[0].entry(), "begin");
 //! ```
 
+mod between;
 mod body;
 mod export;
 mod helpers;
 mod ir;
 mod layout;
+mod loops;
 mod plan;
+mod rounds;
+mod shared;
 mod sweep;
 mod text;
 
@@ -40,6 +45,7 @@ pub use vyre_core::plan::shaders::{
 use layout::{Arena, Layout};
 use naga::Module;
 use naga::valid::ModuleInfo;
+use rounds::Round;
 use thiserror::Error;
 use vyre_core::vir0::module::{FixpointId, Program, WaveId};
 
@@ -48,11 +54,19 @@ use vyre_core::vir0::module::{FixpointId, Program, WaveId};
 pub struct Options {
     /// Turns of loops that an invocation may take in a dispatch: a shader cannot be cancelled.
     pub turns: u32,
+    /// Invocations of a workgroup of narrow rounds, at most; 0: there are no narrow rounds. WebGPU guarantees 256.
+    pub lanes: u32,
+    /// Words that these may share. WebGPU guarantees 4,096.
+    pub words: u32,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { turns: 1 << 24 }
+        Options {
+            turns: 1 << 24,
+            lanes: 256,
+            words: 4_096,
+        }
     }
 }
 
@@ -110,7 +124,7 @@ pub struct Shaders {
     /// Who they are for.
     pub target: Target,
     /// In the order of the plan: `begin`, fills, `settle`, of each wave the sweep and what closes it, of each fixpoint
-    /// the start of a round and the condition. Without those that are refused.
+    /// the start of a round and the condition, and the ends of its groups. Without those that are refused.
     pub shaders: Vec<Shader>,
     /// Waves and conditions that the target does not get. Where there is one, the pass cannot run there.
     pub refusals: Vec<Refusal>,
@@ -135,28 +149,35 @@ pub fn shaders(program: &Program, target: Target, options: Options) -> Result<Sh
     let layout = Layout::of(program, target);
     let refusals = refusals(program, target);
     let refused = |part| refusals.iter().any(|r| r.part == part);
-    let mut modules = vec![sweep::begin(program, &layout)];
+    let rounds = Round::of(program);
+    let mut modules = vec![between::begin(program, &layout)];
     let filled = layout.arenas().filter(|&arena| arena != Arena::Fixed);
-    modules.extend(filled.map(|arena| sweep::fill(&layout, arena)));
-    modules.push(sweep::settle(program, &layout));
+    modules.extend(filled.map(|arena| between::fill(&layout, arena)));
+    modules.push(between::settle(program, &layout));
     for wave in (0..program.waves.len() as u16).map(WaveId) {
         if !refused(Part::Wave(wave)) {
             modules.push(sweep::sweep(program, &layout, wave));
-            modules.push(sweep::close(program, &layout, wave));
+            modules.push(between::close(program, &layout, wave));
         }
     }
     for fixpoint in (0..program.fixpoints.len() as u16).map(FixpointId) {
         if !refused(Part::Until(fixpoint)) {
-            modules.push(sweep::begin_round(program, &layout, fixpoint));
-            modules.push(sweep::until(program, &layout, fixpoint));
+            modules.push(between::begin_round(program, &layout, fixpoint));
+            modules.push(between::until(program, &layout, fixpoint));
         }
+    }
+    for round in rounds.iter().filter(|_| refusals.is_empty()) {
+        let ends = 0..round.groups.len();
+        modules.extend(ends.map(|group| between::end(program, &layout, round, group)));
+        let lanes = round.narrow(program, (options.lanes, options.words));
+        modules.extend(lanes.map(|lanes| between::narrow(program, &layout, round, lanes)));
     }
     let needs = features(program, target);
     let validated = modules.into_iter().map(|module| {
         let info = text::validated(&module, &module.entry_points[0].name, &needs)?;
         Ok(Shader { module, info })
     });
-    let plan = plan::plan(program, &layout, (target, options.turns), &refusals);
+    let plan = plan::plan(program, &layout, (target, options), &refusals);
     Ok(Shaders {
         target,
         shaders: validated.collect::<Result<_, Error>>()?,

@@ -1,8 +1,13 @@
 //! The plan of a pass as JSON: what a host without vyre needs to run its shaders. docs/PORTABLE.md explains each field.
 
+use crate::Options;
+use crate::between::spreads;
 use crate::layout::{Arena, Held, Layout, ParamOf, Term, length};
+use crate::rounds::{Dispatch, Round, Word};
 use serde_json::{Map, Value, json};
-use vyre_core::plan::shaders::{Part, Refusal, Target, WORKGROUP, features, record_words};
+use vyre_core::plan::shaders::{
+    Part, Refusal, Target, WORKGROUP, features, record_words, sweep_words,
+};
 use vyre_core::vir0::flow::effect;
 use vyre_core::vir0::isa::Effect;
 use vyre_core::vir0::module::{
@@ -48,7 +53,7 @@ fn role(role: Role) -> &'static str {
 pub(crate) fn plan(
     program: &Program,
     layout: &Layout,
-    (target, turns): (Target, u32),
+    (target, options): (Target, Options),
     refusals: &[Refusal],
 ) -> Value {
     let extent = |of: Extent| terms(program, &length(program, of));
@@ -60,7 +65,7 @@ pub(crate) fn plan(
     set("pass", json!(program.name));
     set("target", json!(target.name()));
     set("workgroup", json!(WORKGROUP));
-    set("turns", json!(turns));
+    set("turns", json!(options.turns));
     set("needs", json!(features(program, target)));
     set("refused", refusals.iter().map(refusal).collect());
     let topologies = program.topologies.iter().map(|t| {
@@ -139,6 +144,7 @@ pub(crate) fn plan(
             Held::Exact(..)
             | Held::Swept(_)
             | Held::Began(..)
+            | Held::Faulted
             | Held::Status
             | Held::Verdict
             | Held::TrapWave
@@ -154,12 +160,23 @@ pub(crate) fn plan(
     set("control", control.collect());
     let waves = (0..program.waves.len() as u16).map(|w| wave(program, layout, WaveId(w)));
     set("waves", waves.collect());
+    let rounds = Round::of(program);
+    let rounds: Vec<Round> = rounds.into_iter().filter(|_| refusals.is_empty()).collect();
     let fixpoints = (0..program.fixpoints.len() as u16).map(|id| {
         let id = FixpointId(id);
         let f = &program.fixpoints[id.index()];
         let name = |b: vyre_core::vir0::module::BufferId| program.buffers[b.index()].name.clone();
         let swaps = f.swaps.iter().map(|&(a, b)| json!([name(a), name(b)]));
         let watched = program.kernels[f.until.index()].uniforms.iter();
+        let of_rounds = rounds.iter().find(|round| round.fixpoint == id);
+        let most = (options.lanes, options.words);
+        let narrow = of_rounds.and_then(|round| {
+            let (lanes, wave) = (round.narrow(program, most)?, round.groups[0].last());
+            Some(json!({
+                "shader": format!("{}_narrow", layout.wave(wave)), "invocations": lanes,
+                "workgroup_words": sweep_words(program, wave, lanes),
+            }))
+        });
         let watched = watched.filter_map(|u| match u {
             Uniform::Reduction(ReductionId(r)) => {
                 Some(json!(program.reductions[usize::from(*r)].name))
@@ -172,9 +189,15 @@ pub(crate) fn plan(
             "condition": f.condition, "max_rounds": f.max_rounds, "parent": owner(f.parent),
             "swaps": swaps.collect::<Value>(), "watches": watched.collect::<Value>(),
             "faults": faults(program, f.until),
+            "round": of_rounds.map(|r| round(program, layout, r)),
+            "narrow": narrow,
         })
     });
     set("fixpoints", fixpoints.collect());
+    set(
+        "dispatches",
+        Word::ALL.iter().map(|(_, name)| json!(name)).collect(),
+    );
     let step = |step: &Step| match *step {
         Step::Wave(w) => json!({ "wave": program.waves[w.index()].name }),
         Step::Barrier => json!("settle"),
@@ -185,6 +208,23 @@ pub(crate) fn plan(
     };
     set("steps", program.schedule.iter().map(step).collect());
     Value::Object(plan)
+}
+
+/// What a round dispatches, where rounds follow each other without the host.
+fn round(program: &Program, layout: &Layout, round: &Round) -> Value {
+    let parts = round.dispatches().into_iter().map(|part| {
+        let wave = |id: WaveId| program.waves[id.index()].name.clone();
+        match part.what {
+            Dispatch::Sweep(id) => {
+                json!({ "sweep": wave(id), "word": part.word, "block": part.block })
+            }
+            Dispatch::Close(id) => {
+                json!({ "close": wave(id), "word": part.word, "block": part.block })
+            }
+            Dispatch::End(id) => json!({ "end": format!("{}_end", layout.wave(id)) }),
+        }
+    });
+    parts.collect()
 }
 
 fn refusal(refusal: &Refusal) -> Value {
@@ -254,6 +294,7 @@ fn wave(program: &Program, layout: &Layout, id: WaveId) -> Value {
     json!({
         "name": wave.name, "sweep": format!("{}_sweep", layout.wave(id)),
         "close": format!("{}_close", layout.wave(id)), "items": items, "record_words": record,
+        "workgroup_words": sweep_words(program, id, WORKGROUP), "spreads": spreads(wave.domain),
         "fixpoint": wave.fixpoint.map(|f| program.fixpoints[f.index()].name.clone()),
         "pushes": pushes, "faults": faults(program, wave.kernel),
     })

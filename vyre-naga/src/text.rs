@@ -134,7 +134,9 @@ pub(crate) fn written(
             Ok(Text::Spirv(without_strides(&words)))
         }
         Target::Metal => {
-            let bindings = [(0, false), (Layout::CONTROL, true)].into_iter();
+            let always = [Layout::CONTROL, Layout::DISPATCHES, Layout::BLOCKS];
+            let bindings = always.into_iter().map(|binding| (binding, true));
+            let bindings = bindings.chain([(0, false)]);
             // Metal has no 64-bit atomics.
             let arenas = [Arena::Fixed, Arena::Plain, Arena::Cells].into_iter();
             let arenas = arenas.map(|arena| (arena.binding(), arena != Arena::Fixed));

@@ -2,7 +2,6 @@
 //! come after that.
 
 use crate::pass::Pass;
-use crate::rounds::Aims;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -125,7 +124,6 @@ pub(crate) struct Opened {
     pub(crate) passes: Mutex<HashMap<Vec<u8>, Weak<Pass>>>,
     /// Those that were made last stay for the next session.
     pub(crate) recent: Mutex<Vec<Arc<Pass>>>,
-    pub(crate) aims: Aims,
     /// How often the host has waited for it.
     pub(crate) looks: AtomicU64,
 }
@@ -191,7 +189,6 @@ impl Opened {
             wrong,
             passes: Mutex::default(),
             recent: Mutex::default(),
-            aims: Aims::new(),
             looks: AtomicU64::new(0),
         })
     }
@@ -296,5 +293,14 @@ impl Opened {
             false => 4_096,
         };
         self.limits.max_compute_workgroups_per_dimension.min(wanted)
+    }
+
+    /// Workgroups for each item of a sweep that shares out edges, where items are few: a GPU has more room than those
+    /// fill.
+    pub(crate) fn spread(&self) -> u32 {
+        match self.adapter.is_software {
+            true => 1,
+            false => 16,
+        }
     }
 }

@@ -95,7 +95,10 @@ impl Wgpu {
     #[must_use]
     pub fn with_turns(self, turns: u32) -> Wgpu {
         Wgpu {
-            options: Options { turns },
+            options: Options {
+                turns,
+                ..self.options
+            },
             ..self
         }
     }

@@ -61,6 +61,8 @@ pub(crate) struct Memory {
     staging: Option<Arena>,
     /// All of them, as shaders have them.
     group: Option<BindGroup>,
+    /// How often an arena was made.
+    pub(crate) made: u64,
     /// Words of topologies at the beginning of `fixed`, which stay for the session.
     resident_words: u64,
 }
@@ -71,9 +73,8 @@ impl Memory {
         let records = records.unwrap_or(0) * u64::from(on.most_groups());
         let control_bytes = 4 * (pass.plan.control_words as u64 + records.max(1));
         let align = u64::from(on.limits.min_uniform_buffer_offset_alignment.max(16));
-        // Blocks are changed by a shader, too.
         let block_bytes = pass.uniform_bytes.next_multiple_of(align);
-        let usage = STORAGE | BufferUsages::UNIFORM;
+        let usage = BufferUsages::COPY_DST | BufferUsages::UNIFORM;
         Ok(Memory {
             arenas: HashMap::new(),
             control: on.buffer("`control`", control_bytes, STORAGE)?,
@@ -81,6 +82,7 @@ impl Memory {
             block_bytes,
             staging: None,
             group: None,
+            made: 0,
             resident_words: 0,
             on: Arc::clone(on),
         })
@@ -113,6 +115,7 @@ impl Memory {
         }
         self.arenas.insert(binding, Arena { buffer, bytes });
         self.group = None;
+        self.made += 1;
         Ok(())
     }
 

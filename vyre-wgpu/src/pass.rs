@@ -35,6 +35,12 @@ pub(crate) struct Pass {
     pipelines: Vec<OnceLock<ComputePipeline>>,
     pub(crate) layout: BindGroupLayout,
     with: PipelineLayout,
+    /// The layout of what ends the groups of rounds.
+    pub(crate) ends: BindGroupLayout,
+    with_ends: PipelineLayout,
+    /// The layout of rounds in one workgroup.
+    pub(crate) narrow: BindGroupLayout,
+    with_narrow: PipelineLayout,
     /// Bytes of the uniform of one dispatch.
     pub(crate) uniform_bytes: u64,
 }
@@ -89,6 +95,25 @@ impl Opened {
         Err(RunError::Invalid(format!("{REFUSED}{why}")))
     }
 
+    /// How large the workgroup of narrow rounds may be. A large one pays where it runs at once.
+    fn narrow(&self, options: Options) -> Options {
+        let limits = &self.limits;
+        let lanes = limits
+            .max_compute_invocations_per_workgroup
+            .min(limits.max_compute_workgroup_size_x);
+        // What sweeps have, with 64-bit atomics, and what rounds have beside that.
+        let has_room = limits.max_storage_buffers_per_shader_stage >= 7;
+        Options {
+            lanes: match (has_room, self.adapter.is_software) {
+                (false, _) => 0,
+                (true, true) => lanes.min(64),
+                (true, false) => lanes,
+            },
+            words: limits.max_compute_workgroup_storage_size / 4,
+            ..options
+        }
+    }
+
     /// A program's pipelines. Sessions of one program share them.
     ///
     /// # Errors
@@ -98,9 +123,16 @@ impl Opened {
             true => options.turns.min(SOFTWARE_TURNS),
             false => options.turns,
         };
-        let options = Options { turns };
+        let options = Options {
+            turns,
+            ..self.narrow(options)
+        };
         let mut key = encode(program);
-        key.extend(options.turns.to_le_bytes());
+        key.extend(
+            [options.turns, options.lanes, options.words]
+                .map(u32::to_le_bytes)
+                .as_flattened(),
+        );
         let mut passes = lock(&self.passes);
         if let Some(made) = passes.get(&key).and_then(|made| made.upgrade()) {
             return Ok(made);
@@ -146,9 +178,9 @@ impl Pass {
     fn new(on: &Opened, program: &Program, options: Options) -> Result<Pass, RunError> {
         let target = on.target(program)?;
         let named = with_own_names(program);
-        let made = vyre_naga::shaders(&named, target, options)
+        let shaders = vyre_naga::shaders(&named, target, options)
             .map_err(|e| RunError::Backend(e.to_string()))?;
-        let plan = Plan::read(&made.plan, made.shaders.iter().map(Shader::entry))?;
+        let plan = Plan::read(&shaders.plan, shaders.shaders.iter().map(Shader::entry))?;
         let uniform_bytes = (4 * plan.params.len() as u64).next_multiple_of(16);
         let storage = |binding| {
             let read_only = binding == plan::FIXED;
@@ -166,26 +198,43 @@ impl Pass {
             Some(uniform_bytes),
         );
         let arenas = plan.arenas.iter().copied().chain([plan::CONTROL]);
-        let entries: Vec<_> = [uniform].into_iter().chain(arenas.map(storage)).collect();
-        let layout = on
-            .device
-            .create_bind_group_layout(&BindGroupLayoutDescriptor {
+        let of_sweeps: Vec<_> = [uniform].into_iter().chain(arenas.map(storage)).collect();
+        let of_ends = [plan::CONTROL, plan::DISPATCHES, plan::BLOCKS].map(storage);
+        let of_ends: Vec<_> = [uniform].into_iter().chain(of_ends).collect();
+        let rest = of_ends.iter().filter(|e| !of_sweeps.contains(e)).copied();
+        let of_narrow: Vec<_> = of_sweeps.iter().copied().chain(rest).collect();
+        let made = |entries: &[BindGroupLayoutEntry]| {
+            let layout = on
+                .device
+                .create_bind_group_layout(&BindGroupLayoutDescriptor {
+                    label: None,
+                    entries,
+                });
+            let with = on.device.create_pipeline_layout(&PipelineLayoutDescriptor {
                 label: None,
-                entries: &entries,
+                bind_group_layouts: &[Some(&layout)],
+                immediate_size: 0,
             });
-        let with = on.device.create_pipeline_layout(&PipelineLayoutDescriptor {
-            label: None,
-            bind_group_layouts: &[Some(&layout)],
-            immediate_size: 0,
-        });
+            (layout, with)
+        };
+        let (layout, with) = made(&of_sweeps);
+        let (ends, with_ends) = made(&of_ends);
+        let (narrow, with_narrow) = match options.lanes {
+            0 => made(&[]),
+            _ => made(&of_narrow),
+        };
         on.check()?;
         Ok(Pass {
             plan,
             named,
-            pipelines: made.shaders.iter().map(|_| OnceLock::new()).collect(),
-            shaders: made.shaders,
+            pipelines: shaders.shaders.iter().map(|_| OnceLock::new()).collect(),
+            shaders: shaders.shaders,
             layout,
             with,
+            ends,
+            with_ends,
+            narrow,
+            with_narrow,
             uniform_bytes,
         })
     }
@@ -193,6 +242,11 @@ impl Pass {
     /// The pipeline of a shader.
     pub(crate) fn pipeline(&self, on: &Opened, shader: usize) -> &ComputePipeline {
         self.pipelines[shader].get_or_init(|| {
+            let with = match shader {
+                end if self.plan.is_end(end) => &self.with_ends,
+                narrow if self.plan.is_narrow(narrow) => &self.with_narrow,
+                _ => &self.with,
+            };
             let shader = &self.shaders[shader];
             let module = on.device.create_shader_module(ShaderModuleDescriptor {
                 label: Some(shader.entry()),
@@ -201,7 +255,7 @@ impl Pass {
             on.device
                 .create_compute_pipeline(&ComputePipelineDescriptor {
                     label: Some(shader.entry()),
-                    layout: Some(&self.with),
+                    layout: Some(with),
                     module: &module,
                     entry_point: Some(shader.entry()),
                     compilation_options: PipelineCompilationOptions {

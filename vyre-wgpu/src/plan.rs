@@ -61,6 +61,8 @@ pub(crate) struct Wave {
     pub(crate) close: usize,
     pub(crate) items: Items,
     pub(crate) record_words: u64,
+    /// Few items may have more workgroups than there are invocations for.
+    pub(crate) spreads: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -69,6 +71,47 @@ pub(crate) struct Fixpoint {
     pub(crate) until: usize,
     /// Places that trade.
     pub(crate) swaps: Vec<(usize, usize)>,
+    /// Where rounds follow each other without the host.
+    pub(crate) round: Option<Round>,
+}
+
+/// What a round dispatches.
+#[derive(Clone, Debug)]
+pub(crate) struct Round {
+    pub(crate) parts: Vec<Part>,
+    /// Words of the arguments.
+    pub(crate) words: u32,
+    /// Uniforms of waves.
+    pub(crate) blocks: u32,
+    /// Takes rounds in one workgroup.
+    pub(crate) narrow: Option<usize>,
+}
+
+/// A dispatch of a round: the word with its workgroups, and the number of its uniform.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    Sweep {
+        wave: usize,
+        word: usize,
+        block: u32,
+    },
+    Close {
+        wave: usize,
+        word: usize,
+        block: u32,
+    },
+    End {
+        shader: usize,
+    },
+}
+
+impl Round {
+    /// Whether a wave is in the first group.
+    pub(crate) fn begins_with(&self, of: usize) -> bool {
+        let first = self.parts.iter();
+        let mut first = first.take_while(|part| !matches!(part, Part::End { .. }));
+        first.any(|part| matches!(*part, Part::Sweep { wave, .. } if wave == of))
+    }
 }
 
 /// Words of `control` about a frontier or a list.
@@ -97,9 +140,6 @@ pub(crate) struct Plan {
     pub(crate) arenas: Vec<u32>,
     pub(crate) places: Vec<Place>,
     pub(crate) params: Vec<Param>,
-    /// The words of the uniform that say which round it is, and how many workgroups the wave has.
-    pub(crate) round: usize,
-    pub(crate) groups: usize,
     /// Words of `control` before the records.
     pub(crate) control_words: usize,
     pub(crate) status: usize,
@@ -122,6 +162,13 @@ pub(crate) struct Plan {
 pub(crate) const PARAMS: u32 = 0;
 pub(crate) const FIXED: u32 = 1;
 pub(crate) const CONTROL: u32 = 4;
+pub(crate) const DISPATCHES: u32 = 6;
+pub(crate) const BLOCKS: u32 = 7;
+
+/// The words of the arguments of dispatches before the first one's.
+const HEAD: [&str; 10] = [
+    "going", "ended", "failed", "round", "most", "stride", "groups", "spread", "narrow", "left",
+];
 
 /// The words of the uniform that change from dispatch to dispatch.
 const FILLS: [&str; 5] = ["fill at", "fill len", "fill words", "fill low", "fill high"];
@@ -159,6 +206,7 @@ struct Reader<'v> {
     topologies: Numbers<'v>,
     scalars: Numbers<'v>,
     places: Numbers<'v>,
+    waves: Numbers<'v>,
     fixpoints: Numbers<'v>,
     control: Numbers<'v>,
     entries: HashMap<&'v str, usize>,
@@ -262,6 +310,7 @@ impl<'v> Reader<'v> {
             close: self.entry(text(wave, "close"))?,
             items,
             record_words: wave["record_words"].as_u64().unwrap_or(0),
+            spreads: wave["spreads"] == true,
         })
     }
 
@@ -274,7 +323,46 @@ impl<'v> Reader<'v> {
             begin: self.entry(text(fixpoint, "begin"))?,
             until: self.entry(text(fixpoint, "until"))?,
             swaps: swaps.collect::<Result<_, RunError>>()?,
+            round: fixpoint["round"]
+                .is_array()
+                .then(|| self.round(fixpoint))
+                .transpose()?,
         })
+    }
+
+    fn round(&self, fixpoint: &Value) -> Result<Round, RunError> {
+        let mut round = Round {
+            parts: Vec::new(),
+            words: HEAD.len() as u32,
+            blocks: 0,
+            narrow: (fixpoint["narrow"]["shader"].as_str())
+                .map(|name| self.entry(name))
+                .transpose()?,
+        };
+        for part in list(fixpoint, "round") {
+            let number = |key: &str| part[key].as_u64().unwrap_or(0) as u32;
+            let (word, block) = (number("word") as usize, number("block"));
+            if let Some(end) = part["end"].as_str() {
+                let shader = self.entry(end)?;
+                round.parts.push(Part::End { shader });
+                continue;
+            }
+            round.words = round.words.max(word as u32 + 3);
+            round.blocks = round.blocks.max(block + 1);
+            round.parts.push(match part["sweep"].as_str() {
+                Some(wave) => Part::Sweep {
+                    wave: self.waves.get(wave)?,
+                    word,
+                    block,
+                },
+                None => Part::Close {
+                    wave: self.waves.get(text(part, "close"))?,
+                    word,
+                    block,
+                },
+            });
+        }
+        Ok(round)
     }
 }
 
@@ -295,11 +383,15 @@ impl Plan {
         if plan["version"] != vyre_naga::VERSION {
             return Err(wrong(format!("version {}", plan["version"])));
         }
+        if !list(plan, "dispatches").iter().eq(HEAD.iter()) {
+            return Err(wrong("the arguments of dispatches begin otherwise"));
+        }
         let reader = Reader {
             plan,
             topologies: Numbers::of(plan, "topologies"),
             scalars: Numbers::of(plan, "scalars"),
             places: Numbers::of(plan, "places"),
+            waves: Numbers::of(plan, "waves"),
             fixpoints: Numbers::of(plan, "fixpoints"),
             control: Numbers::of(plan, "control"),
             entries: entries.zip(0..).collect(),
@@ -320,10 +412,6 @@ impl Plan {
         let places = places.collect::<Result<Vec<_>, RunError>>()?;
         let params = list(plan, "params").iter().map(|p| reader.param(p));
         let params = params.collect::<Result<Vec<_>, _>>()?;
-        let common = |is: fn(&Param) -> bool| {
-            let found = params.iter().position(is);
-            found.ok_or_else(|| wrong("a word of the uniform is missing"))
-        };
         let reductions = list(plan, "reductions").iter().map(|reduction| {
             let name = text(reduction, "name");
             let low = reader.word_of("reduction", name, 0);
@@ -341,8 +429,6 @@ impl Plan {
         Ok(Plan {
             turns: plan["turns"].as_u64().unwrap_or(0) as u32,
             arenas,
-            round: common(|param| matches!(param, Param::Round))?,
-            groups: common(|param| matches!(param, Param::Groups))?,
             params,
             control_words: list(plan, "control").len(),
             status: word("status")?,
@@ -372,6 +458,21 @@ impl Plan {
             by_name: places.iter().map(|p| p.name.clone()).zip(0..).collect(),
             places,
         })
+    }
+
+    /// Whether a shader ends a group of a round.
+    pub(crate) fn is_end(&self, of: usize) -> bool {
+        let mut parts = self.rounds().flat_map(|round| &round.parts);
+        parts.any(|part| matches!(*part, Part::End { shader } if shader == of))
+    }
+
+    /// Whether a shader takes rounds in one workgroup.
+    pub(crate) fn is_narrow(&self, of: usize) -> bool {
+        self.rounds().any(|round| round.narrow == Some(of))
+    }
+
+    fn rounds(&self) -> impl Iterator<Item = &Round> {
+        self.fixpoints.iter().filter_map(|f| f.round.as_ref())
     }
 
     /// The number of a place.

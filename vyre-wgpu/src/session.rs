@@ -333,6 +333,16 @@ impl Session {
         groups.min(self.on.most_groups().into()) as u32
     }
 
+    /// The same of a wave, some of which share out what an item has.
+    pub(crate) fn groups_of(&self, wave: WaveId, items: u64) -> u32 {
+        let most = self.on.most_groups();
+        let spread = match self.pass.plan.waves[wave.index()].spreads {
+            true => items.min(most.into()) as u32 * self.on.spread(),
+            false => 0,
+        };
+        self.groups(items).max(spread.min(most / 4))
+    }
+
     /// The results of a run that has come to its end.
     fn give(&mut self, results: &mut Outcome) -> Result<(), RunError> {
         let (program, pass) = (Arc::clone(&self.program), Arc::clone(&self.pass));
@@ -516,13 +526,13 @@ impl Sweeper for Session {
     }
 
     fn sweep(&mut self, wave: WaveId, round: u32) -> Result<(), RunError> {
-        let pass = Arc::clone(&self.pass);
+        let (pass, id) = (Arc::clone(&self.pass), wave);
         let wave = &pass.plan.waves[wave.index()];
         let items = match &wave.items {
             Items::Length(length) => length.value(&self.sizes)?,
             Items::Word(word) => self.control[*word].into(),
         };
-        let groups = self.groups(items);
+        let groups = self.groups_of(id, items);
         // Without items there are no records, and nothing to close.
         if groups > 0 {
             let words = self.block(round, groups, [0; 5]);
@@ -576,18 +586,10 @@ impl Sweeper for Session {
     fn rounds(
         &mut self,
         fixpoint: FixpointId,
-        from: usize,
+        _from: usize,
         (round, most): (u32, u64),
     ) -> Result<Option<Ran>, RunError> {
-        let waves = &self.program.waves;
-        let inside = waves
-            .iter()
-            .filter(|wave| wave.fixpoint == Some(fixpoint))
-            .count();
-        match self.has_room(inside) {
-            true => self.many(fixpoint, from, (round, most)).map(Some),
-            false => Ok(None),
-        }
+        self.many(fixpoint, (round, most)).map(Some)
     }
 
     fn until(&mut self, fixpoint: FixpointId, round: u32) -> Result<Verdict, RunError> {

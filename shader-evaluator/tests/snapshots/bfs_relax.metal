@@ -8,7 +8,7 @@ struct _mslBufferSizes {
     uint size6;
     uint size7;
     uint size8;
-    uint size9;
+    uint size10;
 };
 
 struct Params {
@@ -46,13 +46,14 @@ struct Control {
     uint trap_pc;
     uint trap_index;
     uint trap_len;
+    metal::atomic_uint faulted;
     uint front_len;
     metal::atomic_uint front_tail;
     uint front_side;
     type_7 records;
 };
 struct type_8 {
-    uint inner[320];
+    uint inner[329];
 };
 
 template <typename A>
@@ -190,8 +191,8 @@ struct relax_sweepInput {
 , device type_6& cells [[buffer(3)]]
 , device Control& control [[buffer(4)]]
 , device type_7& plain [[buffer(2)]]
+, threadgroup type_8& shared_words
 , device type_7 const& fixed [[buffer(1)]]
-, threadgroup type_8& shared_records
 , constant _mslBufferSizes& _buffer_sizes [[buffer(5)]]
 ) {
     uint fault_kind = 0u;
@@ -199,80 +200,208 @@ struct relax_sweepInput {
     uint fault_pc = 0u;
     uint fault_index = 0u;
     uint fault_len = 0u;
+    uint degree = {};
+    uint begin = {};
+    uint block = {};
+    uint sum = {};
     uint next = {};
-    uint edge = {};
+    uint owner = {};
     uint other = {};
     uint front_len = control.front_len;
-    next = 0u + id.x;
+    uint graph_edges = params.graph_edges;
+    uint _e16 = metal::max(groups.x / metal::max(front_len, 1u), 1u);
+    uint _e17 = groups.x / _e16;
+    uint _e18 = group.x / _e16;
+    uint _e27 = metal::min(metal::min(64u, 4294967295u / metal::max(graph_edges, 1u)), (front_len / _e17) + 1u);
+    block = (_e18 >= _e17) ? 4294967295u : _e18;
     while(true) {
-        uint at_1 = next;
-        if (at_1 >= front_len) {
+        if (lane == 0u) {
+            uint _e39 = block;
+            shared_words.inner[8] = (_e39 < front_len) ? _e39 : 4294967295u;
+        }
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        uint unnamed = shared_words.inner[8];
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        if (unnamed == 4294967295u) {
             break;
         }
-        uint front_items_at_1 = params.front_items_at;
-        uint front_side_1 = control.front_side;
-        uint front_capacity_1 = params.front_capacity;
-        uint node_1 = plain[front_items_at_1 + (at_1 + (front_side_1 * front_capacity_1))];
-        uint graph_offsets_at = params.graph_offsets_at;
-        uint _e35 = fixed[graph_offsets_at + node_1];
-        uint _e40 = fixed[(graph_offsets_at + node_1) + 1u];
-        edge = _e35;
+        degree = 0u;
+        begin = 0u;
+        uint _e44 = lane * _e17;
+        if ((lane < _e27) && (_e44 < (front_len - unnamed))) {
+            uint front_items_at_1 = params.front_items_at;
+            uint front_side_1 = control.front_side;
+            uint front_capacity_1 = params.front_capacity;
+            uint _e61 = plain[front_items_at_1 + ((unnamed + _e44) + (front_side_1 * front_capacity_1))];
+            uint graph_offsets_at = params.graph_offsets_at;
+            uint _e67 = fixed[graph_offsets_at + _e61];
+            uint _e71 = fixed[(graph_offsets_at + _e61) + 1u];
+            begin = _e67;
+            degree = _e71 - _e67;
+            shared_words.inner[lane + 201u] = _e61;
+        }
+        uint _e76 = degree;
+        sum = _e76;
+        uint _e78 = sum;
+        shared_words.inner[lane + 9u] = _e78;
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        if (lane >= 1u) {
+            uint _e86 = shared_words.inner[(lane - 1u) + 9u];
+            uint _e87 = sum;
+            sum = _e87 + _e86;
+        }
+        uint _e89 = sum;
+        shared_words.inner[lane + 73u] = _e89;
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        if (lane >= 2u) {
+            uint _e98 = shared_words.inner[(lane - 2u) + 73u];
+            uint _e99 = sum;
+            sum = _e99 + _e98;
+        }
+        uint _e101 = sum;
+        shared_words.inner[lane + 9u] = _e101;
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        if (lane >= 4u) {
+            uint _e109 = shared_words.inner[(lane - 4u) + 9u];
+            uint _e110 = sum;
+            sum = _e110 + _e109;
+        }
+        uint _e112 = sum;
+        shared_words.inner[lane + 73u] = _e112;
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        if (lane >= 8u) {
+            uint _e119 = shared_words.inner[(lane - 8u) + 73u];
+            uint _e120 = sum;
+            sum = _e120 + _e119;
+        }
+        uint _e122 = sum;
+        shared_words.inner[lane + 9u] = _e122;
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        if (lane >= 16u) {
+            uint _e130 = shared_words.inner[(lane - 16u) + 9u];
+            uint _e131 = sum;
+            sum = _e131 + _e130;
+        }
+        uint _e133 = sum;
+        shared_words.inner[lane + 73u] = _e133;
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        if (lane >= 32u) {
+            uint _e141 = shared_words.inner[(lane - 32u) + 73u];
+            uint _e142 = sum;
+            sum = _e142 + _e141;
+        }
+        uint _e144 = sum;
+        shared_words.inner[lane + 9u] = _e144;
+        uint _e147 = begin;
+        shared_words.inner[lane + 137u] = _e147 - (_e144 - _e76);
+        metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        uint all_edges = shared_words.inner[72];
+        next = ((group.x % _e16) * 64u) + lane;
         while(true) {
-            uint this_edge = edge;
-            if (this_edge >= _e40) {
+            uint _e161 = next;
+            if (_e161 >= all_edges) {
                 break;
             }
+            owner = 0u;
+            uint _e164 = owner;
+            uint _e169 = shared_words.inner[(_e164 + 31u) + 9u];
+            owner = (_e169 <= _e161) ? (_e164 + 32u) : _e164;
+            uint _e173 = owner;
+            uint _e178 = shared_words.inner[(_e173 + 15u) + 9u];
+            owner = (_e178 <= _e161) ? (_e173 + 16u) : _e173;
+            uint _e182 = owner;
+            uint _e187 = shared_words.inner[(_e182 + 7u) + 9u];
+            owner = (_e187 <= _e161) ? (_e182 + 8u) : _e182;
+            uint _e191 = owner;
+            uint _e196 = shared_words.inner[(_e191 + 3u) + 9u];
+            owner = (_e196 <= _e161) ? (_e191 + 4u) : _e191;
+            uint _e200 = owner;
+            uint _e204 = shared_words.inner[(_e200 + 1u) + 9u];
+            owner = (_e204 <= _e161) ? (_e200 + 2u) : _e200;
+            uint _e208 = owner;
+            uint _e211 = shared_words.inner[_e208 + 9u];
+            owner = (_e211 <= _e161) ? (_e208 + 1u) : _e208;
+            uint _e215 = owner;
+            uint _e218 = shared_words.inner[_e215 + 137u];
+            uint this_node = shared_words.inner[_e215 + 201u];
+            uint this_edge = _e161 + _e218;
             uint graph_targets_at = params.graph_targets_at;
-            uint _e48 = fixed[graph_targets_at + this_edge];
-            relax(this_edge, _e48, params, fault_kind, fault_item, fault_pc, fault_index, fault_len, cells, control, plain, _buffer_sizes);
-            edge = this_edge + 1u;
+            uint _e227 = fixed[graph_targets_at + this_edge];
+            relax(this_edge, _e227, params, fault_kind, fault_item, fault_pc, fault_index, fault_len, cells, control, plain, _buffer_sizes);
+            uint _e228 = _e161 + (_e16 * 64u);
+            if (_e228 < _e161) {
+                break;
+            }
+            next = _e228;
         }
-        uint _e50 = at_1 + (groups.x * 64u);
-        if (_e50 < at_1) {
-            break;
-        }
-        next = _e50;
+        uint _e230 = unnamed + (_e17 * _e27);
+        block = (_e230 < unnamed) ? 4294967295u : _e230;
     }
-    uint _e54 = lane * 5u;
-    uint _e56 = fault_kind;
-    shared_records.inner[_e54] = _e56;
-    uint _e59 = fault_item;
-    shared_records.inner[_e54 + 1u] = _e59;
-    uint _e63 = fault_pc;
-    shared_records.inner[_e54 + 2u] = _e63;
-    uint _e68 = fault_index;
-    shared_records.inner[_e54 + 3u] = _e68;
-    uint _e73 = fault_len;
-    shared_records.inner[_e54 + 4u] = _e73;
+    uint _e234 = lane * 5u;
+    uint _e236 = fault_kind;
+    shared_words.inner[_e234 + 9u] = _e236;
+    if (_e236 != 0u) {
+        uint _e241 = fault_item;
+        shared_words.inner[_e234 + 10u] = _e241;
+        uint _e246 = fault_pc;
+        shared_words.inner[_e234 + 11u] = _e246;
+        uint _e251 = fault_index;
+        shared_words.inner[_e234 + 12u] = _e251;
+        uint _e256 = fault_len;
+        shared_words.inner[_e234 + 13u] = _e256;
+    }
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    if (lane < 8u) {
+        uint _e265 = shared_words.inner[((lane + 0u) * 5u) + 9u];
+        uint _e270 = shared_words.inner[((lane + 8u) * 5u) + 9u];
+        uint _e275 = shared_words.inner[((lane + 16u) * 5u) + 9u];
+        uint _e281 = shared_words.inner[((lane + 24u) * 5u) + 9u];
+        uint _e286 = shared_words.inner[((lane + 32u) * 5u) + 9u];
+        uint _e292 = shared_words.inner[((lane + 40u) * 5u) + 9u];
+        uint _e298 = shared_words.inner[((lane + 48u) * 5u) + 9u];
+        uint _e304 = shared_words.inner[((lane + 56u) * 5u) + 9u];
+        shared_words.inner[lane] = ((((((_e265 | _e270) | _e275) | _e281) | _e286) | _e292) | _e298) | _e304;
+    }
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     if (lane == 0u) {
-        other = 1u;
-        while(true) {
-            uint this_other = other;
-            if (this_other >= 64u) {
-                break;
+        uint _e315 = shared_words.inner[0];
+        uint _e317 = shared_words.inner[1];
+        uint _e319 = shared_words.inner[2];
+        uint _e321 = shared_words.inner[3];
+        uint _e323 = shared_words.inner[4];
+        uint _e325 = shared_words.inner[5];
+        uint _e328 = shared_words.inner[6];
+        uint _e330 = shared_words.inner[7];
+        if ((((((((_e315 | _e317) | _e319) | _e321) | _e323) | _e325) | _e328) | _e330) != 0u) {
+            other = 1u;
+            while(true) {
+                uint this_other = other;
+                if (this_other >= 64u) {
+                    break;
+                }
+                uint _e342 = this_other * 5u;
+                uint _e345 = shared_words.inner[_e342 + 9u];
+                if (_e345 != 0u) {
+                    uint _e349 = shared_words.inner[_e342 + 10u];
+                    uint _e352 = shared_words.inner[_e342 + 11u];
+                    uint _e355 = shared_words.inner[_e342 + 12u];
+                    uint _e358 = shared_words.inner[_e342 + 13u];
+                    fault(_e345, _e349, _e352, _e355, _e358, fault_kind, fault_item, fault_pc, fault_index, fault_len);
+                }
+                other = this_other + 1u;
             }
-            uint _e81 = this_other * 5u;
-            uint _e83 = shared_records.inner[_e81];
-            uint _e86 = shared_records.inner[_e81 + 1u];
-            uint _e89 = shared_records.inner[_e81 + 2u];
-            uint _e92 = shared_records.inner[_e81 + 3u];
-            uint _e95 = shared_records.inner[_e81 + 4u];
-            if (_e83 != 0u) {
-                fault(_e83, _e86, _e89, _e92, _e95, fault_kind, fault_item, fault_pc, fault_index, fault_len);
-            }
-            other = this_other + 1u;
+            uint _e361 = metal::atomic_fetch_add_explicit(&control.faulted, 1u, metal::memory_order_relaxed);
+            uint _e362 = _e361 * 5u;
+            uint _e363 = fault_kind;
+            control.records[_e362 + 0u] = _e363;
+            uint _e367 = fault_item;
+            control.records[_e362 + 1u] = _e367;
+            uint _e371 = fault_pc;
+            control.records[_e362 + 2u] = _e371;
+            uint _e375 = fault_index;
+            control.records[_e362 + 3u] = _e375;
+            uint _e379 = fault_len;
+            control.records[_e362 + 4u] = _e379;
         }
-        uint _e98 = group.x * 5u;
-        uint _e99 = fault_kind;
-        control.records[_e98] = _e99;
-        uint _e102 = fault_item;
-        control.records[_e98 + 1u] = _e102;
-        uint _e106 = fault_pc;
-        control.records[_e98 + 2u] = _e106;
-        uint _e110 = fault_index;
-        control.records[_e98 + 3u] = _e110;
-        uint _e114 = fault_len;
-        control.records[_e98 + 4u] = _e114;
     }
 }

@@ -12,14 +12,15 @@
 //! assert!(refusals(&Program::default(), Target::Vulkan).is_empty());
 //! ```
 
-use crate::vir0::flow::effect;
+use crate::vir0::find::{Cell, Combine, loops};
+use crate::vir0::flow::{BlockKind, Rows, blocks, effect, live_in, op, uses};
 use crate::vir0::isa::{Effect, IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
 use crate::vir0::local::locals;
 use crate::vir0::module::{
     BufferId, Domain, FixpointId, KernelId, Mode, Program, ReduceOp, Reduction, Resource, Uniform,
     WaveId,
 };
-use crate::vir0::results::rounds_floats;
+use crate::vir0::results::{is_open, rounds_floats};
 use crate::vir0::scalar::Scalar;
 use crate::vir0::trap::Site;
 use std::collections::BTreeSet;
@@ -583,10 +584,7 @@ fn refused(program: &Program, target: Target, part: Part) -> Option<(usize, Why)
         ));
     }
     if let Part::Wave(w) = part {
-        let (needed, limit) = (
-            WORKGROUP * record_words(program, w),
-            target.workgroup_words(),
-        );
+        let (needed, limit) = (sweep_words(program, w, WORKGROUP), target.workgroup_words());
         if needed > limit {
             return Some((
                 0,
@@ -698,6 +696,198 @@ pub fn record_words(program: &Program, wave: WaveId) -> u32 {
     let reductions = reduced(program, wave).into_iter();
     let words = reductions.map(|r| part_words(&program.reductions[usize::from(r)]));
     FAULT_WORDS + words.sum::<u32>()
+}
+
+/// A loop of a wave's items that the invocations of a workgroup share out: how many turns it has is the item's own, they
+/// go in any order, and what they leave in rows is taken together by an operation of a reduction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedLoop {
+    /// Pc of its `loop`.
+    pub at: usize,
+    /// Pc of its `endloop`.
+    pub end: usize,
+    /// The row with the turn's number.
+    pub number: u8,
+    /// The row that numbers stay below.
+    pub below: u8,
+    /// Rows that are live where it begins.
+    pub kept: Rows,
+    /// Rows that turns read and none of them writes.
+    pub given: Vec<u8>,
+    /// Rows that turns take values into.
+    pub cells: Vec<SharedCell>,
+}
+
+/// A row, or two, that turns take values into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedCell {
+    /// The row, or the low one.
+    pub row: u8,
+    /// How values are taken together.
+    pub op: ReduceOp,
+    /// What they are.
+    pub scalar: Scalar,
+}
+
+impl SharedCell {
+    /// Its rows, the low one first.
+    pub fn rows(self) -> std::ops::Range<u8> {
+        self.row..self.row + self.scalar.rows()
+    }
+}
+
+impl SharedLoop {
+    /// Words of what turns leave in rows.
+    pub fn cell_words(&self) -> u32 {
+        self.cells
+            .iter()
+            .map(|cell| u32::from(cell.scalar.rows()))
+            .sum()
+    }
+
+    /// Words for each invocation by which turns are shared out: two for sums, the number of a turn, what turns are
+    /// given, whether one failed, and what they leave, at the item and at the invocation.
+    fn columns(&self) -> u32 {
+        4 + self.given.len() as u32 + 2 * self.cell_words()
+    }
+}
+
+/// The loop of a wave's items that is shared out: the first that can be.
+pub fn shared_loop(program: &Program, wave: WaveId) -> Option<SharedLoop> {
+    let of = &program.waves[wave.index()];
+    if let Domain::EdgesFrom(..) | Domain::Once = of.domain {
+        return None;
+    }
+    let kernel = &program.kernels[of.kernel.index()];
+    let code = &kernel.code;
+    let blocks = blocks(code);
+    let outer = blocks
+        .iter()
+        .filter(|b| b.kind == BlockKind::Loop && b.depth == 0);
+    let outer: Vec<usize> = outer.map(|b| b.at).collect();
+    if outer.is_empty() {
+        return None;
+    }
+    let live = live_in(code);
+    // Every target has as much of a workgroup's memory.
+    let most = Target::ALL
+        .map(Target::workgroup_words)
+        .into_iter()
+        .min()
+        .unwrap_or(0);
+    loops(program, kernel).into_iter().find_map(|l| {
+        let turns = l.turns.ok().filter(|_| outer.contains(&l.at))?;
+        let rounds = turns.rounds && !is_open(program, wave);
+        if rounds || !turns.exits.is_empty() || turns.below >= UNIFORM_BASE {
+            return None;
+        }
+        let body = &code[l.at + 3..l.end - 1];
+        let cells = turns
+            .cells
+            .iter()
+            .map(|&(cell, how)| shared_cell(cell, how));
+        let cells: Vec<SharedCell> = cells.collect::<Option<_>>()?;
+        let mut own: Rows = cells.iter().flat_map(|cell| cell.rows()).collect();
+        own.add(turns.number);
+        let read = body
+            .iter()
+            .fold(Rows::NONE, |rows, word| rows.or(uses(word)));
+        let shared = SharedLoop {
+            at: l.at,
+            end: l.end,
+            number: turns.number,
+            below: turns.below,
+            kept: live[l.at],
+            given: read.and(live[l.at + 3]).without(own).iter().collect(),
+            cells,
+        };
+        let columns = shared.columns().max(record_words(program, wave));
+        let words = workgroup_words(WORKGROUP, columns);
+        (words <= most && stays(body) && keeps_apart(code, (l.at, l.end))).then_some(shared)
+    })
+}
+
+/// How a cell's values are taken together, where a reduction does it so.
+fn shared_cell(cell: Cell, how: Combine) -> Option<SharedCell> {
+    let Combine::Take(op) = how else {
+        return None;
+    };
+    let (op, scalar) = match op {
+        Op::Add32 => (ReduceOp::Sum, Scalar::U32),
+        Op::AddF32 => (ReduceOp::Sum, Scalar::F32),
+        Op::MinU32 => (ReduceOp::Min, Scalar::U32),
+        Op::MinI32 => (ReduceOp::Min, Scalar::I32),
+        Op::MinF32 => (ReduceOp::Min, Scalar::F32),
+        Op::MaxU32 => (ReduceOp::Max, Scalar::U32),
+        Op::MaxI32 => (ReduceOp::Max, Scalar::I32),
+        Op::MaxF32 => (ReduceOp::Max, Scalar::F32),
+        Op::And32 => (ReduceOp::And, Scalar::U32),
+        Op::Or32 => (ReduceOp::Or, Scalar::U32),
+        Op::Add64 => (ReduceOp::Sum, Scalar::U64),
+        Op::MinU64 => (ReduceOp::Min, Scalar::U64),
+        Op::MinI64 => (ReduceOp::Min, Scalar::I64),
+        Op::MaxU64 => (ReduceOp::Max, Scalar::U64),
+        Op::MaxI64 => (ReduceOp::Max, Scalar::I64),
+        Op::And64 => (ReduceOp::And, Scalar::U64),
+        Op::Or64 => (ReduceOp::Or, Scalar::U64),
+        _ => return None,
+    };
+    match (cell, scalar.rows()) {
+        (Cell::Row(row), 1) | (Cell::Pair(row), 2) => Some(SharedCell { row, op, scalar }),
+        _ => None,
+    }
+}
+
+/// Whether a turn leaves no loop but those in it, and no row is part of a local array.
+fn stays(body: &[Word]) -> bool {
+    let mut depth = 0;
+    body.iter().all(|word| {
+        let row = op(word).row();
+        match op(word) {
+            Op::Loop => depth += 1,
+            Op::EndLoop => depth -= 1,
+            _ => {}
+        }
+        let leaves = row.imm == Imm::Depth && word.imm >= depth;
+        !leaves && row.imm != Imm::Rows && !matches!(row.effect, Effect::End)
+    })
+}
+
+/// Whether no buffer that the code of a loop changes is accessed outside of it, nor one that code outside changes in it:
+/// other invocations see what one stores plainly behind the sweep alone.
+fn keeps_apart(code: &[Word], (at, end): (usize, usize)) -> bool {
+    let named = |words: &[Word], changes: bool| -> BTreeSet<u16> {
+        let words = words
+            .iter()
+            .filter(|word| matches!(word.names(), Some(Resource::Buffer(_))));
+        let words = words.filter(|word| !changes || effect(word).changes());
+        words.map(|word| word.resource()).collect()
+    };
+    let outside = [&code[..at], &code[end..]].concat();
+    let inside = &code[at..end];
+    named(&outside, true).is_disjoint(&named(inside, false))
+        && named(inside, true).is_disjoint(&named(&outside, false))
+}
+
+/// Invocations of a workgroup of so many that look for faults: each at as many of all as there are of them.
+pub fn lookers(lanes: u32) -> u32 {
+    lanes.isqrt()
+}
+
+/// Words that a workgroup of so many invocations shares: what those that look for faults found, one that all find
+/// alike, and columns of a word for each.
+fn workgroup_words(lanes: u32, columns: u32) -> u32 {
+    lookers(lanes) + 1 + lanes * columns
+}
+
+/// The same of a wave's sweep. In the columns are what edges or turns are shared out by, then the records of
+/// invocations.
+pub fn sweep_words(program: &Program, wave: WaveId, lanes: u32) -> u32 {
+    let columns = match program.waves[wave.index()].domain {
+        Domain::EdgesFrom(..) => 4,
+        _ => shared_loop(program, wave).map_or(0, |of| of.columns()),
+    };
+    workgroup_words(lanes, columns.max(record_words(program, wave)))
 }
 
 /// Whether a float's text says the same everywhere: naga refuses others as literals, or drivers may drop them.

@@ -72,7 +72,10 @@ fn run(asked: &Portable, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         let Some(folder) = &asked.export else {
             continue;
         };
-        let options = Options { turns: asked.turns };
+        let options = Options {
+            turns: asked.turns,
+            ..Options::default()
+        };
         let export = export(&program, options)?;
         for File { path, bytes } in &export.files {
             write(&folder.join(path), bytes)?;

@@ -1,0 +1,176 @@
+//! Rounds of a fixpoint without the host between them: sweeps whose workgroups are the arguments of indirect dispatches,
+//! and behind each barrier group a shader that writes those of the next one.
+//!
+//! A round that was dispatched and is not needed does nothing: once a group has failed, or the condition has said that
+//! the fixpoint is done, no sweep has a workgroup.
+
+use vyre_core::plan::shaders::sweep_words;
+use vyre_core::vir0::flow::op;
+use vyre_core::vir0::isa::Op;
+use vyre_core::vir0::module::{Domain, FixpointId, Program, Step, WaveId};
+
+/// Words of the buffer of arguments before the first dispatch's three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// Not 0 as long as rounds go on.
+    Going,
+    /// Rounds that have ended.
+    Ended,
+    /// One more than the step that ends the group which failed.
+    Failed,
+    /// The round that has begun.
+    Round,
+    /// Rounds that may end.
+    Most,
+    /// Words from the uniform of a wave to that of the next.
+    Stride,
+    /// Workgroups of a dispatch, at most.
+    Groups,
+    /// Workgroups for each item of which edges are shared out.
+    Spread,
+    /// Rounds that one workgroup took.
+    Narrow,
+    /// Rounds that are dispatched and have not ended: behind the last of these none begins.
+    Left,
+}
+
+impl Word {
+    pub(crate) const ALL: [(Word, &'static str); 10] = [
+        (Word::Going, "going"),
+        (Word::Ended, "ended"),
+        (Word::Failed, "failed"),
+        (Word::Round, "round"),
+        (Word::Most, "most"),
+        (Word::Stride, "stride"),
+        (Word::Groups, "groups"),
+        (Word::Spread, "spread"),
+        (Word::Narrow, "narrow"),
+        (Word::Left, "left"),
+    ];
+}
+
+/// A barrier group of a round.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    waves: Vec<WaveId>,
+    /// The step that ends it.
+    pub(crate) step: usize,
+}
+
+impl Group {
+    /// The wave whose sweep its end comes behind.
+    pub(crate) fn last(&self) -> WaveId {
+        *self.waves.last().expect("groups have waves")
+    }
+}
+
+/// A fixpoint of waves alone.
+#[derive(Clone, Debug)]
+pub(crate) struct Round {
+    pub(crate) fixpoint: FixpointId,
+    pub(crate) groups: Vec<Group>,
+}
+
+/// What a dispatch of a round runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dispatch {
+    Sweep(WaveId),
+    Close(WaveId),
+    /// One workgroup, always.
+    End(WaveId),
+}
+
+/// A dispatch of a round.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) what: Dispatch,
+    pub(crate) group: usize,
+    /// The word with its workgroups.
+    pub(crate) word: u32,
+    /// The uniform of the wave.
+    pub(crate) block: u32,
+}
+
+impl Round {
+    /// Those of a program.
+    pub(crate) fn of(program: &Program) -> Vec<Round> {
+        let steps = (0..).zip(&program.schedule);
+        let loops = steps.filter_map(|(at, step)| match step {
+            Step::Loop(fixpoint) => Round::behind(program, *fixpoint, at),
+            _ => None,
+        });
+        loops.collect()
+    }
+
+    fn behind(program: &Program, fixpoint: FixpointId, at: usize) -> Option<Round> {
+        let (mut groups, mut waves) = (Vec::new(), Vec::new());
+        for (step, what) in (at + 1..).zip(&program.schedule[at + 1..]) {
+            match *what {
+                Step::Wave(wave) => waves.push(wave),
+                Step::Barrier | Step::Until(_) => {
+                    let waves = std::mem::take(&mut waves);
+                    groups.push(Group { waves, step });
+                    if *what == Step::Until(fixpoint) {
+                        return Some(Round { fixpoint, groups });
+                    }
+                }
+                Step::Loop(_) | Step::Each(..) | Step::End => return None,
+            }
+        }
+        None
+    }
+
+    /// How many invocations its narrow rounds have in their workgroup, of those that there may be: none where it has no
+    /// narrow rounds. They sweep one frontier of the fixpoint's own, without loops: turns are counted for a dispatch.
+    pub(crate) fn narrow(&self, program: &Program, (lanes, words): (u32, u32)) -> Option<u32> {
+        let [group] = &self.groups[..] else {
+            return None;
+        };
+        let &[id] = &group.waves[..] else {
+            return None;
+        };
+        let wave = &program.waves[id.index()];
+        let (Domain::EdgesFrom(_, frontier) | Domain::Items(frontier)) = wave.domain else {
+            return None;
+        };
+        let until = program.fixpoints[self.fixpoint.index()].until;
+        let kernels = [wave.kernel, until].map(|kernel| &program.kernels[kernel.index()]);
+        let loops = kernels.iter().flat_map(|kernel| &kernel.code);
+        let loops = loops.filter(|word| op(word) == Op::Loop).count();
+        let owned = program.frontiers[frontier.index()].owner == Some(self.fixpoint);
+        let fits = |of: &u32| *of <= lanes && sweep_words(program, id, *of) <= words;
+        let sizes = [1024, 256, 64].into_iter();
+        sizes.filter(|_| owned && loops == 0).find(fits)
+    }
+
+    pub(crate) fn waves(&self) -> impl Iterator<Item = WaveId> {
+        self.groups
+            .iter()
+            .flat_map(|group| group.waves.iter().copied())
+    }
+
+    /// What a round dispatches, in order.
+    pub(crate) fn dispatches(&self) -> Vec<Part> {
+        let (mut parts, mut block) = (Vec::new(), 0);
+        let mut word = Word::ALL.len() as u32;
+        for (group, of) in self.groups.iter().enumerate() {
+            for &wave in &of.waves {
+                let then = match wave == of.last() {
+                    true => Dispatch::End(wave),
+                    false => Dispatch::Close(wave),
+                };
+                for what in [Dispatch::Sweep(wave), then] {
+                    parts.push(Part {
+                        what,
+                        group,
+                        word,
+                        block,
+                    });
+                    word += 3;
+                }
+                block += 1;
+            }
+        }
+        parts
+    }
+}

@@ -1,0 +1,322 @@
+//! What the invocations of a workgroup do together: they share out the edges of its items.
+//!
+//! An invocation that swept all edges of its item would be waited for where that item is a hub. So a workgroup takes as
+//! many items as it has invocations, sums up how many edges each has, and its invocations take the edges one beside the
+//! other, whoever's they are. Where there are fewer items than workgroups, several share out the edges of each item.
+
+use crate::ir::{Fun, Global, Value};
+use crate::layout::{Held, Kind, Piece};
+use crate::sweep::{Place, fixed, item_word};
+use naga::{Barrier, BinaryOperator as Bin, MathFunction as Math, Statement};
+use vyre_core::plan::shaders::{WORKGROUP, lookers, sweep_words};
+use vyre_core::vir0::module::{FrontierId, Program, TopologyId, WaveId};
+
+/// Where a sweep has the words that its workgroup shares: which faults there are, a word that all find alike, and
+/// columns: what edges are shared out by, then the records of invocations.
+#[derive(Clone, Copy)]
+pub(crate) struct Shared {
+    words: u32,
+    lanes: u32,
+}
+
+impl Shared {
+    pub(crate) const TOLD: u32 = 0;
+
+    pub(crate) fn of(program: &Program, wave: WaveId, lanes: u32) -> Shared {
+        let words = sweep_words(program, wave, lanes);
+        Shared { words, lanes }
+    }
+
+    /// Records alone, of this number of words each.
+    pub(crate) fn records_alone(words: u32) -> Shared {
+        Shared {
+            words: WORKGROUP * words,
+            lanes: 0,
+        }
+    }
+
+    /// The first word of the columns.
+    pub(crate) fn columns(self) -> u32 {
+        match self.lanes {
+            0 => 0,
+            lanes => lookers(lanes) + 1,
+        }
+    }
+
+    /// Pointer to the word at `at` behind the first one of something.
+    pub(crate) fn at(self, f: &mut Fun<'_, '_>, first: u32, at: Value) -> Value {
+        let base = f.global(Global::Shared(self.words));
+        let at = if first == 0 { at } else { f.plus(at, first) };
+        f.at(base, at)
+    }
+
+    /// What an invocation has in a column.
+    pub(crate) fn of_lane(self, f: &mut Fun<'_, '_>, column: u32, lane: Value) -> Value {
+        self.at(f, self.columns() + column * self.lanes, lane)
+    }
+
+    /// A word that the first invocation says, for all: they have all come here, and what they wrote before is there.
+    pub(crate) fn alike(
+        self,
+        f: &mut Fun<'_, '_>,
+        place: Place,
+        say: impl FnOnce(&mut Fun<'_, '_>) -> Value,
+    ) -> Value {
+        let alike = f.u(lookers(self.lanes));
+        let word = self.at(f, 0, alike);
+        let leads = f.with(Bin::Equal, place.lane, 0);
+        f.when(leads, |f| {
+            let said = say(f);
+            f.store(word, said);
+        });
+        f.uniform_load(word)
+    }
+
+    /// The sums of what each invocation has, up to its own, in the column 0 when all have come to the next barrier; the
+    /// own one. The column 1 is used on the way.
+    pub(crate) fn sums(self, f: &mut Fun<'_, '_>, place: Place, own: Value) -> Value {
+        let sum = f.local("sum", None);
+        f.store(sum, own);
+        let (mut step, mut column) = (1, 0);
+        while step < self.lanes {
+            let so_far = f.load(sum);
+            let to = self.of_lane(f, column, place.lane);
+            f.store(to, so_far);
+            barrier(f);
+            let has = f.with(Bin::GreaterEqual, place.lane, step);
+            f.when(has, |f| {
+                let before = f.with(Bin::Subtract, place.lane, step);
+                let before = self.of_lane(f, column, before);
+                let before = f.load(before);
+                let so_far = f.load(sum);
+                let more = f.sum(so_far, before);
+                f.store(sum, more);
+            });
+            (step, column) = (2 * step, 1 - column);
+        }
+        debug_assert_eq!(column, 0, "there are as many steps as bring it back");
+        let sum = f.load(sum);
+        let to = self.of_lane(f, column, place.lane);
+        f.store(to, sum);
+        sum
+    }
+
+    /// The invocation that has the number `this` of those that were summed up.
+    pub(crate) fn owner(self, f: &mut Fun<'_, '_>, this: Value) -> Value {
+        let owner = f.local("owner", None);
+        let zero = f.u(0);
+        f.store(owner, zero);
+        let mut half = self.lanes / 2;
+        while half > 0 {
+            let low = f.load(owner);
+            let probe = match half {
+                1 => low,
+                half => f.plus(low, half - 1),
+            };
+            let probe = self.of_lane(f, 0, probe);
+            let probe = f.load(probe);
+            let behind = f.bin(Bin::LessEqual, probe, this);
+            let high = f.plus(low, half);
+            let taken = f.select(behind, high, low);
+            f.store(owner, taken);
+            half /= 2;
+        }
+        f.load(owner)
+    }
+}
+
+pub(crate) fn barrier(f: &mut Fun<'_, '_>) {
+    f.push(Statement::ControlBarrier(Barrier::WORK_GROUP));
+}
+
+/// How the items of a sweep fall to workgroups. Items that follow each other go to different ones: in many graphs the
+/// hubs are neighbours.
+#[derive(Clone, Copy)]
+pub(crate) struct Blocks {
+    /// Items that a workgroup takes at a time.
+    most: Value,
+    first: Value,
+    /// From one item of a block to the next one.
+    apart: Value,
+    /// From one block of a workgroup to its next one.
+    stride: Value,
+    /// Which of those that share a block it is, of how many.
+    part: Value,
+    split: Value,
+}
+
+impl Blocks {
+    /// `turns`: what an item has at most.
+    fn of(f: &mut Fun<'_, '_>, place: Place, len: Value, turns: Value) -> Blocks {
+        let one = f.u(1);
+        let some = f.math(Math::Max, &[len, one]);
+        let split = f.bin(Bin::Divide, place.groups, some);
+        let split = f.math(Math::Max, &[split, one]);
+        let apart = f.bin(Bin::Divide, place.groups, split);
+        let block = f.bin(Bin::Divide, place.group, split);
+        let part = f.bin(Bin::Modulo, place.group, split);
+        let each = f.bin(Bin::Divide, len, apart);
+        let each = f.plus(each, 1);
+        // Numbers of all that a block has are words.
+        let (all, most) = (f.u(u32::MAX), f.u(place.lanes));
+        let turns = f.math(Math::Max, &[turns, one]);
+        let fit = f.bin(Bin::Divide, all, turns);
+        let most = f.math(Math::Min, &[most, fit]);
+        let most = f.math(Math::Min, &[most, each]);
+        // What is left over of workgroups that share blocks has none.
+        let beyond = f.bin(Bin::GreaterEqual, block, apart);
+        let first = f.select(beyond, all, block);
+        Blocks {
+            most,
+            first,
+            apart,
+            stride: f.bin(Bin::Multiply, apart, most),
+            part,
+            split,
+        }
+    }
+
+    /// As many items as there are invocations, each of which has its own, from this one on.
+    pub(crate) fn whole(f: &mut Fun<'_, '_>, place: Place, from: Value) -> Blocks {
+        Blocks {
+            most: f.u(place.lanes),
+            first: f.sum(from, place.group),
+            apart: place.groups,
+            stride: f.with(Bin::Multiply, place.groups, place.lanes),
+            part: f.u(0),
+            split: f.u(1),
+        }
+    }
+
+    /// The invocation's item of a block, and whether there is one.
+    pub(crate) fn item(
+        self,
+        f: &mut Fun<'_, '_>,
+        (place, len): (Place, Value),
+        now: Value,
+    ) -> (Value, Value) {
+        let behind = f.bin(Bin::Multiply, place.lane, self.apart);
+        let left = f.bin(Bin::Subtract, len, now);
+        let of_all = f.bin(Bin::Less, behind, left);
+        let of_block = f.bin(Bin::Less, place.lane, self.most);
+        (f.sum(now, behind), f.bin(Bin::LogicalAnd, of_block, of_all))
+    }
+
+    /// Each block of a workgroup: its first item.
+    pub(crate) fn each(
+        self,
+        f: &mut Fun<'_, '_>,
+        (shared, place, len): (Shared, Place, Value),
+        body: impl FnOnce(&mut Fun<'_, '_>, Value),
+    ) {
+        let block = f.local("block", None);
+        f.store(block, self.first);
+        f.forever(|f| {
+            // All find the same number, behind all that was read of the block before.
+            let now = shared.alike(f, place, |f| {
+                let (now, none) = (f.load(block), f.u(u32::MAX));
+                let here = f.bin(Bin::Less, now, len);
+                f.select(here, now, none)
+            });
+            let done = f.with(Bin::Equal, now, u32::MAX);
+            f.when(done, |f| f.push(Statement::Break));
+            body(f, now);
+            let after = f.sum(now, self.stride);
+            let wrapped = f.bin(Bin::Less, after, now);
+            let none = f.u(u32::MAX);
+            let after = f.select(wrapped, none, after);
+            f.store(block, after);
+        });
+    }
+}
+
+/// A sweep of one workgroup that ends before it has done anything, where a block has more edges than this.
+#[derive(Clone, Copy)]
+pub(crate) struct Narrow {
+    pub(crate) most: u32,
+    /// The variable that is 1 then, and 0 before.
+    pub(crate) wide: Value,
+}
+
+/// The edges out of a frontier's items that fall to an invocation, each with its node.
+pub(crate) fn edges_from(
+    f: &mut Fun<'_, '_>,
+    (shared, place): (Shared, Place),
+    (topology, frontier, narrow): (TopologyId, FrontierId, Option<Narrow>),
+    body: impl FnOnce(&mut Fun<'_, '_>, Value, Value),
+) {
+    const SHIFTS: u32 = 2;
+    const NODES: u32 = 3;
+    let len = f.control_now(f.m.layout.control(Held::Len(frontier.0)));
+    // In one workgroup there is one block.
+    let all = match narrow {
+        Some(Narrow { most, .. }) => f.u(most + 1),
+        None => f.param(f.m.layout.length(Kind::Edges, topology.0)),
+    };
+    let blocks = Blocks::of(f, place, len, all);
+    let (degree, begin) = (f.local("degree", None), f.local("begin", None));
+    blocks.each(f, (shared, place, len), |f, now| {
+        let zero = f.u(0);
+        f.store(degree, zero);
+        f.store(begin, zero);
+        let (item, here) = blocks.item(f, (place, len), now);
+        f.when(here, |f| {
+            let node = item_word(f, frontier.0, item);
+            let first = fixed(f, Piece::Offsets(topology.0), node, 0);
+            let end = fixed(f, Piece::Offsets(topology.0), node, 1);
+            let mut edges = f.bin(Bin::Subtract, end, first);
+            if narrow.is_some() {
+                edges = f.math(Math::Min, &[edges, all]);
+            }
+            f.store(begin, first);
+            f.store(degree, edges);
+            let to = shared.of_lane(f, NODES, place.lane);
+            f.store(to, node);
+        });
+        let own = f.load(degree);
+        let sum = shared.sums(f, place, own);
+        // The number of an edge of the block, and this, are the edge.
+        let first = f.load(begin);
+        let before = f.bin(Bin::Subtract, sum, own);
+        let shift = f.bin(Bin::Subtract, first, before);
+        let to = shared.of_lane(f, SHIFTS, place.lane);
+        f.store(to, shift);
+        barrier(f);
+
+        let last = f.u(place.lanes - 1);
+        let all = shared.of_lane(f, 0, last);
+        let all = f.load(all);
+        f.name(all, "all_edges".to_owned());
+        let next = f.local("next", None);
+        let first = f.with(Bin::Multiply, blocks.part, place.lanes);
+        let first = f.sum(first, place.lane);
+        f.store(next, first);
+        if let Some(Narrow { most, wide }) = narrow {
+            let many = f.with(Bin::Greater, all, most);
+            f.when(many, |f| {
+                let yes = f.u(1);
+                f.store(wide, yes);
+                f.store(next, all);
+            });
+        }
+        let stride = f.with(Bin::Multiply, blocks.split, place.lanes);
+        f.forever(|f| {
+            let this = f.load(next);
+            let done = f.bin(Bin::GreaterEqual, this, all);
+            f.when(done, |f| f.push(Statement::Break));
+            let owner = shared.owner(f, this);
+            let shift = shared.of_lane(f, SHIFTS, owner);
+            let shift = f.load(shift);
+            let node = shared.of_lane(f, NODES, owner);
+            let node = f.load(node);
+            let edge = f.sum(this, shift);
+            f.name(edge, "this_edge".to_owned());
+            f.name(node, "this_node".to_owned());
+            body(f, edge, node);
+            let after = f.sum(this, stride);
+            let wrapped = f.bin(Bin::Less, after, this);
+            f.when(wrapped, |f| f.push(Statement::Break));
+            f.store(next, after);
+        });
+    });
+}
