@@ -16,13 +16,20 @@ use vyre_core::vir0::disasm;
 use vyre_core::vir0::module::Program;
 use vyre_core::vir0::verify::verify;
 use vyre_naga::{Options, Target, shaders};
-use vyre_tests::programs::{graph, program};
+use vyre_tests::graphs::chain;
+use vyre_tests::passes::walk;
+use vyre_tests::programs::{graph, program, until_settled};
 use vyre_tests::random::cases;
 
 /// What a run leaves: outputs, lists sorted, reductions, rounds.
 type Left = (Vec<Column>, Vec<Vec<u64>>, Vec<u64>, Vec<u64>);
 
-fn run(backend: &dyn Backend, program: &Arc<Program>, graph: &Csr) -> Result<Left, RunError> {
+fn run(
+    backend: &dyn Backend,
+    program: &Arc<Program>,
+    graph: &Csr,
+    args: &Args<'_>,
+) -> Result<Left, RunError> {
     let topology = TopologyArgs {
         graphs: vec![graph],
         columns: vec![],
@@ -35,7 +42,7 @@ fn run(backend: &dyn Backend, program: &Arc<Program>, graph: &Csr) -> Result<Lef
         native: None,
     })?;
     let mut outcome = Outcome::default();
-    executor.run_series(&[Args::default()], &mut outcome)?;
+    executor.run_series(std::slice::from_ref(args), &mut outcome)?;
     let lists = outcome.lists.iter().flat_map(|(_, columns)| columns);
     let lists = lists.map(|column| {
         let mut items: Vec<u64> = (0..column.len()).filter_map(|i| column.get(i)).collect();
@@ -68,9 +75,34 @@ fn rename(program: &mut Program) {
     }
 }
 
+/// Rounds in one workgroup know what a list held when they began.
+#[test]
+fn narrow_rounds_end_once_a_list_has_settled() {
+    let mut program = Program::clone(&walk::PLAN.program());
+    until_settled(&mut program);
+    verify(&program).expect("its condition is of what there is");
+    let made = shaders(&program, Target::Vulkan, Options::default()).expect("naga takes it");
+    assert_eq!(made.plan["fixpoints"][0]["narrow"]["shader"], "step_narrow");
+    let (program, graph) = (Arc::new(program), chain(60));
+    for most in [0, 1, 20] {
+        let args = Args {
+            scalars: vec![most],
+            ..Args::default()
+        };
+        let expected = run(&Vir0, &program, &graph, &args).expect("no trap");
+        assert_eq!(expected.3, [most + 1], "the last round notes nothing");
+        for rounds in [0, 1, 3, 100] {
+            let shaders = Shaders::new(Target::Vulkan).with_rounds_at_once(rounds);
+            let found = run(&shaders, &program, &graph, &args);
+            assert_eq!(found.as_ref(), Ok(&expected), "{most}, {rounds} at once");
+        }
+    }
+}
+
 #[test]
 fn random_programs_do_as_shaders_what_they_do_interpreted() {
     let (finished, trapped, unordered) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let nth = Cell::new(0);
     let more = |count: &Cell<u32>| count.set(count.get() + 1);
     cases(60, |u| {
         let mut program = program(u)?;
@@ -79,6 +111,10 @@ fn random_programs_do_as_shaders_what_they_do_interpreted() {
         program.frontiers.iter_mut().for_each(|f| f.reset = None);
         program.lists.iter_mut().for_each(|l| l.reset = None);
         let graph = graph(u)?;
+        nth.set(nth.get() + 1);
+        if nth.get() % 3 == 0 {
+            until_settled(&mut program);
+        }
         if verify(&program).is_err() {
             return Ok(());
         }
@@ -93,13 +129,22 @@ fn random_programs_do_as_shaders_what_they_do_interpreted() {
             return Ok(());
         }
         let program = Arc::new(program);
-        let expected = run(&Vir0, &program, &graph);
+        let none = Args::default();
+        let expected = run(&Vir0, &program, &graph, &none);
         let target = match finished.get() % 2 {
             0 => Target::WebGpu,
             _ => Target::Vulkan,
         };
-        let found = run(&Shaders::new(target), &program, &graph);
-        assert_eq!(found, expected, "{}", disasm::program(&program));
+        for rounds in [0, 3] {
+            let options = Options {
+                shares_edges: nth.get() % 4 < 2,
+                ..Options::default()
+            };
+            let shaders = Shaders::new(target).with(options);
+            let shaders = shaders.with_rounds_at_once(rounds);
+            let found = run(&shaders, &program, &graph, &none);
+            assert_eq!(found, expected, "{}", disasm::program(&program));
+        }
         more(if expected.is_ok() {
             &finished
         } else {

@@ -18,8 +18,8 @@ use crate::layout::{Arena, Held, Kind, Layout, words_of};
 use crate::rounds::{self, Dispatch, Round, Word};
 use crate::shared::{Narrow, Shared, barrier};
 use crate::sweep::{
-    Place, code, gather, gather_all, items, keep_own, list_end, module, own_totals, share, take_fault,
-    take_faults, take_in, take_totals, totals_of,
+    Place, code, gather, gather_all, items, keep_own, list_end, module, own_totals, share,
+    take_fault, take_faults, take_in, take_totals, totals_of,
 };
 use naga::{
     Barrier, BinaryOperator as Bin, Function, Handle, MathFunction as Math, Module, Statement,
@@ -634,7 +634,7 @@ fn aim(f: &mut Fun<'_, '_>, program: &Program, dispatch: &rounds::Part, goes: Va
     let mut groups = f.sum(whole, rest);
     let most = f.dispatches(Word::Groups as u32);
     let most = f.load(most);
-    if spreads(domain) {
+    if layout.spreads(domain) {
         // The edges of few items are shared out among more workgroups.
         let few = f.math(Math::Min, &[items, most]);
         let by = f.dispatches(Word::Spread as u32);
@@ -655,9 +655,4 @@ fn aim(f: &mut Fun<'_, '_>, program: &Program, dispatch: &rounds::Part, goes: Va
     }
     let to = f.dispatches(dispatch.word);
     f.store(to, groups);
-}
-
-/// Whether several workgroups share out what an item of a sweep has.
-pub(crate) fn spreads(domain: Domain) -> bool {
-    matches!(domain, Domain::EdgesFrom(..))
 }

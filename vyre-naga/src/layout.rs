@@ -15,6 +15,7 @@
 //! Places follow each other in the order of the table. They depend on the sizes of a run, so that the host computes
 //! them ([`crate::plan`]); a shader adds them to its indices.
 
+use crate::Options;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use vyre_core::plan::shaders::{
     EXACT_WORDS, Target, float_bits, outer_rounds, uniform_words, wide_buffers,
@@ -194,6 +195,7 @@ pub(crate) struct Layout {
     words: HashMap<Held, u32>,
     lens: HashMap<(Kind, u16), u32>,
     at: Vec<u32>,
+    shares_edges: bool,
 }
 
 /// What has a length in the uniform.
@@ -317,13 +319,14 @@ impl Layout {
     pub(crate) const DISPATCHES: u32 = 6;
     pub(crate) const BLOCKS: u32 = 7;
 
-    pub(crate) fn of(program: &Program, target: Target) -> Layout {
+    pub(crate) fn of(program: &Program, (target, options): (Target, Options)) -> Layout {
         let mut layout = Layout {
             places: Vec::new(),
             params: Vec::new(),
             control: Vec::new(),
             pieces: HashMap::new(),
             arenas: arenas(program, &wide_buffers(program, target)),
+            shares_edges: options.shares_edges,
             waves: entry_names(program.waves.iter().map(|w| &w.name)),
             fixpoints: entry_names(program.fixpoints.iter().map(|f| &f.name)),
             reductions: program
@@ -423,6 +426,11 @@ impl Layout {
                 self.place(Piece::Field(l, i), name, Arena::Plain, words);
             }
         }
+    }
+
+    /// Whether several workgroups share out what an item of a sweep has.
+    pub(crate) fn spreads(&self, domain: Domain) -> bool {
+        self.shares_edges && matches!(domain, Domain::EdgesFrom(..))
     }
 
     fn param(&mut self, name: String, of: ParamOf) -> u32 {

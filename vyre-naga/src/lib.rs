@@ -58,6 +58,9 @@ pub struct Options {
     pub lanes: u32,
     /// Words that these may share. WebGPU guarantees 4,096.
     pub words: u32,
+    /// The invocations of a workgroup share out the edges of their items. Otherwise each takes those of its own item,
+    /// but in narrow rounds.
+    pub shares_edges: bool,
 }
 
 impl Default for Options {
@@ -66,6 +69,7 @@ impl Default for Options {
             turns: 1 << 24,
             lanes: 256,
             words: 4_096,
+            shares_edges: true,
         }
     }
 }
@@ -146,7 +150,7 @@ impl Shaders {
 /// # Errors
 /// naga refuses a module, which is a fault of this crate: what a target does not have is among the refusals.
 pub fn shaders(program: &Program, target: Target, options: Options) -> Result<Shaders, Error> {
-    let layout = Layout::of(program, target);
+    let layout = Layout::of(program, (target, options));
     let refusals = refusals(program, target);
     let refused = |part| refusals.iter().any(|r| r.part == part);
     let rounds = Round::of(program);

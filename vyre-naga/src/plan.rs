@@ -1,7 +1,6 @@
 //! The plan of a pass as JSON: what a host without vyre needs to run its shaders. docs/PORTABLE.md explains each field.
 
 use crate::Options;
-use crate::between::spreads;
 use crate::layout::{Arena, Held, Layout, ParamOf, Term, length};
 use crate::rounds::{Dispatch, Round, Word};
 use serde_json::{Map, Value, json};
@@ -294,7 +293,7 @@ fn wave(program: &Program, layout: &Layout, id: WaveId) -> Value {
     json!({
         "name": wave.name, "sweep": format!("{}_sweep", layout.wave(id)),
         "close": format!("{}_close", layout.wave(id)), "items": items, "record_words": record,
-        "workgroup_words": sweep_words(program, id, WORKGROUP), "spreads": spreads(wave.domain),
+        "workgroup_words": sweep_words(program, id, WORKGROUP), "spreads": layout.spreads(wave.domain),
         "fixpoint": wave.fixpoint.map(|f| program.fixpoints[f.index()].name.clone()),
         "pushes": pushes, "faults": faults(program, wave.kernel),
     })

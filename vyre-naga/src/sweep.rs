@@ -172,21 +172,32 @@ pub(crate) fn items(
     let kernel = &program.kernels[wave.kernel.index()];
     let fields = wave.domain.fields(program);
     let uses = (kernel.item.src.is_some(), kernel.item.dst.is_some());
+    let zero = f.u(0);
     if let Domain::EdgesFrom(topology, frontier) = wave.domain {
         let Code::Whole(body) = *code else {
             unreachable!("edges are what is shared out")
         };
-        let of = (topology, frontier, narrow);
-        return edges_from(f, (shared, place), of, |f, edge, node| {
+        let call = |f: &mut Fun<'_, '_>, edge: Value, node: Value| {
             let mut arguments = vec![edge];
             arguments.extend(uses.0.then_some(node));
             if uses.1 {
                 arguments.push(fixed(f, Piece::Targets(topology.0), edge, 0));
             }
             f.call_of(body, &arguments);
+        };
+        if narrow.is_some() || f.m.layout.spreads(wave.domain) {
+            let of = (topology, frontier, narrow);
+            return edges_from(f, (shared, place), of, call);
+        }
+        let len = f.control_now(f.m.layout.control(Held::Len(frontier.0)));
+        return share(f, place, (zero, len), |f, at| {
+            let node = item_word(f, frontier.0, at);
+            f.name(node, "node".to_owned());
+            let first = fixed(f, Piece::Offsets(topology.0), node, 0);
+            let end = fixed(f, Piece::Offsets(topology.0), node, 1);
+            f.count("edge", (first, end), |f, edge| call(f, edge, node));
         });
     }
-    let zero = f.u(0);
     let (mut from, layout) = (zero, f.m.layout);
     let len = match wave.domain {
         Domain::Once => f.u(1),

@@ -5,6 +5,38 @@
 use crate::graphs::UNSEEN;
 use vyre::prelude::*;
 
+/// A walk along a chain, a node a round, that notes its first nodes.
+#[wave_graph]
+pub mod walk {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[list(capacity = 100, output)]
+        noted: List<u32>,
+        most: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, front: &Push) {
+        if v == 0 {
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()))]
+    mod steps {
+        #[wave(edges(graph, from = front))]
+        fn step(e: Edge, most: u32, noted: &Append<u32>, front: &Push) {
+            if e.dst <= most {
+                noted.append(e.dst);
+            }
+            front.push(e.dst);
+        }
+    }
+}
+
 /// Levels of a breadth-first search.
 #[wave_graph]
 pub mod bfs {

@@ -24,6 +24,19 @@ fn of(id: u16) -> u32 {
     u32::from(id) << 16
 }
 
+/// Each fixpoint of a program ends with the round in which its first list has not grown.
+pub fn until_settled(program: &mut Program) {
+    for fixpoint in &program.fixpoints {
+        let until = &mut program.kernels[fixpoint.until.index()];
+        until.uniforms = vec![Uniform::Len(LOG.into()), Uniform::Began(LOG)];
+        until.code = vec![
+            word(Op::Eq32, 0, UNIFORM_BASE, UNIFORM_BASE + 1, 0),
+            word(Op::RetV, 0, 0, 0, 0),
+        ];
+        (until.rows, until.frames, until.sites) = (1, 0, vec![]);
+    }
+}
+
 struct Generator<'u, 'a> {
     u: &'u mut Unstructured<'a>,
     program: Program,

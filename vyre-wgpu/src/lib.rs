@@ -73,6 +73,7 @@ pub struct Wgpu {
     opened: Mutex<Arc<Opened>>,
     options: Options,
     at_once: Option<u64>,
+    shares_edges: Option<bool>,
 }
 
 impl Wgpu {
@@ -86,6 +87,7 @@ impl Wgpu {
             opened: Mutex::new(Arc::new(Opened::first(which)?)),
             options: Options::default(),
             at_once: None,
+            shares_edges: None,
         })
     }
 
@@ -109,6 +111,16 @@ impl Wgpu {
     pub fn with_rounds_at_once(self, rounds: u64) -> Wgpu {
         Wgpu {
             at_once: Some(rounds.max(1)),
+            ..self
+        }
+    }
+
+    /// The same, where the invocations of a workgroup share out the edges of their items, or do not. By default they do
+    /// unless the adapter is software, where a barrier costs more than it saves.
+    #[must_use]
+    pub fn with_shared_edges(self, yes: bool) -> Wgpu {
+        Wgpu {
+            shares_edges: Some(yes),
             ..self
         }
     }
@@ -237,7 +249,11 @@ impl Backend for Wgpu {
         if opened.adapter.is_software {
             sweeps_end(&opening)?;
         }
-        let pass = opened.pass(&opening.program, self.options)?;
+        let options = Options {
+            shares_edges: self.shares_edges.unwrap_or(!opened.adapter.is_software),
+            ..self.options
+        };
+        let pass = opened.pass(&opening.program, options)?;
         let mut session = Session::open(&opened, pass, &opening)?;
         session.at_once = self.at_once;
         Ok(Box::new(session))

@@ -133,6 +133,7 @@ impl Opened {
                 .map(u32::to_le_bytes)
                 .as_flattened(),
         );
+        key.push(options.shares_edges.into());
         let mut passes = lock(&self.passes);
         if let Some(made) = passes.get(&key).and_then(|made| made.upgrade()) {
             return Ok(made);

@@ -209,11 +209,11 @@ struct relax_sweepInput {
     uint other = {};
     uint front_len = control.front_len;
     uint graph_edges = params.graph_edges;
-    uint _e16 = metal::max(groups.x / metal::max(front_len, 1u), 1u);
-    uint _e17 = groups.x / _e16;
-    uint _e18 = group.x / _e16;
-    uint _e27 = metal::min(metal::min(64u, 4294967295u / metal::max(graph_edges, 1u)), (front_len / _e17) + 1u);
-    block = (_e18 >= _e17) ? 4294967295u : _e18;
+    uint _e17 = metal::max(groups.x / metal::max(front_len, 1u), 1u);
+    uint _e18 = groups.x / _e17;
+    uint _e19 = group.x / _e17;
+    uint _e28 = metal::min(metal::min(64u, 4294967295u / metal::max(graph_edges, 1u)), (front_len / _e18) + 1u);
+    block = (_e19 >= _e18) ? 4294967295u : _e19;
     while(true) {
         if (lane == 0u) {
             uint _e39 = block;
@@ -227,8 +227,8 @@ struct relax_sweepInput {
         }
         degree = 0u;
         begin = 0u;
-        uint _e44 = lane * _e17;
-        if ((lane < _e27) && (_e44 < (front_len - unnamed))) {
+        uint _e44 = lane * _e18;
+        if ((lane < _e28) && (_e44 < (front_len - unnamed))) {
             uint front_items_at_1 = params.front_items_at;
             uint front_side_1 = control.front_side;
             uint front_capacity_1 = params.front_capacity;
@@ -296,7 +296,7 @@ struct relax_sweepInput {
         shared_words.inner[lane + 137u] = _e147 - (_e144 - _e76);
         metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
         uint all_edges = shared_words.inner[72];
-        next = ((group.x % _e16) * 64u) + lane;
+        next = ((group.x % _e17) * 64u) + lane;
         while(true) {
             uint _e161 = next;
             if (_e161 >= all_edges) {
@@ -328,13 +328,13 @@ struct relax_sweepInput {
             uint graph_targets_at = params.graph_targets_at;
             uint _e227 = fixed[graph_targets_at + this_edge];
             relax(this_edge, _e227, params, fault_kind, fault_item, fault_pc, fault_index, fault_len, cells, control, plain, _buffer_sizes);
-            uint _e228 = _e161 + (_e16 * 64u);
+            uint _e228 = _e161 + (_e17 * 64u);
             if (_e228 < _e161) {
                 break;
             }
             next = _e228;
         }
-        uint _e230 = unnamed + (_e17 * _e27);
+        uint _e230 = unnamed + (_e18 * _e28);
         block = (_e230 < unnamed) ? 4294967295u : _e230;
     }
     uint _e234 = lane * 5u;

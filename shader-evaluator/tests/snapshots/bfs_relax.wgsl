@@ -128,11 +128,11 @@ fn relax_sweep(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invo
 
     let front_len = control.front_len;
     let graph_edges = params.graph_edges;
-    let _e16 = max((groups.x / max(front_len, 1u)), 1u);
-    let _e17 = (groups.x / _e16);
-    let _e18 = (group.x / _e16);
-    let _e27 = min(min(64u, (4294967295u / max(graph_edges, 1u))), ((front_len / _e17) + 1u));
-    block = select(_e18, 4294967295u, (_e18 >= _e17));
+    let _e17 = max((groups.x / max(front_len, 1u)), 1u);
+    let _e18 = (groups.x / _e17);
+    let _e19 = (group.x / _e17);
+    let _e28 = min(min(64u, (4294967295u / max(graph_edges, 1u))), ((front_len / _e18) + 1u));
+    block = select(_e19, 4294967295u, (_e19 >= _e18));
     loop {
         if (lane == 0u) {
             let _e39 = block;
@@ -144,8 +144,8 @@ fn relax_sweep(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invo
         }
         degree = 0u;
         begin = 0u;
-        let _e44 = (lane * _e17);
-        if ((lane < _e27) && (_e44 < (front_len - _e42))) {
+        let _e44 = (lane * _e18);
+        if ((lane < _e28) && (_e44 < (front_len - _e42))) {
             let front_items_at_1 = params.front_items_at;
             let front_side_1 = control.front_side;
             let front_capacity_1 = params.front_capacity;
@@ -213,7 +213,7 @@ fn relax_sweep(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invo
         shared_words[(lane + 137u)] = (_e147 - (_e144 - _e76));
         workgroupBarrier();
         let all_edges = shared_words[72];
-        next = (((group.x % _e16) * 64u) + lane);
+        next = (((group.x % _e17) * 64u) + lane);
         loop {
             let _e161 = next;
             if (_e161 >= all_edges) {
@@ -245,13 +245,13 @@ fn relax_sweep(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invo
             let graph_targets_at = params.graph_targets_at;
             let _e227 = fixed[(graph_targets_at + this_edge)];
             relax(this_edge, _e227);
-            let _e228 = (_e161 + (_e16 * 64u));
+            let _e228 = (_e161 + (_e17 * 64u));
             if (_e228 < _e161) {
                 break;
             }
             next = _e228;
         }
-        let _e230 = (_e42 + (_e17 * _e27));
+        let _e230 = (_e42 + (_e18 * _e28));
         block = select(_e230, 4294967295u, (_e230 < _e42));
     }
     let _e234 = (lane * 5u);

@@ -68,6 +68,14 @@ const REFUSED: &[(&str, &str)] = &[
         "language::approximate_functions_are_near",
         "exp, ln, sin or cos of f64",
     ),
+    (
+        "relations::a_relation_begins_anew_with_each_round",
+        "begins anew",
+    ),
+    (
+        "relations_composed::a_relation_of_a_graph_in_a_round_begins_anew",
+        "begins anew",
+    ),
 ];
 
 fn find(table: &[(&str, &'static str)], name: &str) -> Option<&'static str> {

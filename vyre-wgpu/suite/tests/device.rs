@@ -19,7 +19,7 @@ use vyre_core::vir0::disasm;
 use vyre_core::vir0::module::{BufferId, Program};
 use vyre_core::vir0::verify::verify;
 use vyre_tests::graphs::{chain, distances, random_graph, wide};
-use vyre_tests::passes::bfs;
+use vyre_tests::passes::{bfs, walk};
 use vyre_tests::random::cases;
 use vyre_tests::{endless, programs};
 use vyre_wgpu::{Adapters, Wgpu};
@@ -30,13 +30,16 @@ fn open() -> Wgpu {
 
 #[test]
 fn a_search_finds_what_the_cpu_finds() {
-    let runtime = Runtime::on(Arc::new(open()));
-    for graph in [chain(300), random_graph(3_000, 12_000), wide(5_000, true)] {
-        let mut session = bfs::Session::new(&runtime, &graph).expect("it fits");
-        for source in [0, 7] {
-            let out = session.run(bfs::Run { source }).expect("no trap");
-            assert_eq!(out.dist, distances(&graph, source));
-            assert_eq!(out.report.backend, "wgpu");
+    let graphs = [chain(300), random_graph(3_000, 12_000), wide(5_000, true)];
+    for shared in [true, false] {
+        let runtime = Runtime::on(Arc::new(open().with_shared_edges(shared)));
+        for graph in &graphs {
+            let mut session = bfs::Session::new(&runtime, graph).expect("it fits");
+            for source in [0, 7] {
+                let out = session.run(bfs::Run { source }).expect("no trap");
+                assert_eq!(out.dist, distances(graph, source));
+                assert_eq!(out.report.backend, "wgpu");
+            }
         }
     }
 }
@@ -79,7 +82,7 @@ fn the_host_looks_once_in_as_many_rounds_as_are_asked_for() {
 type Left = Result<(Vec<Column>, Vec<Vec<u64>>, Vec<u64>, Vec<u64>), RunError>;
 
 /// Two runs of one session, since the second one finds what the first one left behind.
-fn runs(on: &dyn Backend, program: &Arc<Program>, graph: &Csr) -> [Left; 2] {
+fn runs(on: &dyn Backend, program: &Arc<Program>, graph: &Csr, args: &Args<'_>) -> [Left; 2] {
     let topology = TopologyArgs {
         graphs: vec![graph],
         ..TopologyArgs::default()
@@ -92,7 +95,7 @@ fn runs(on: &dyn Backend, program: &Arc<Program>, graph: &Csr) -> [Left; 2] {
     };
     let mut executor = on.open(opening).expect("the program is made for it");
     [(), ()].map(|()| {
-        let outcome = executor.run(&Args::default())?;
+        let outcome = executor.run(args)?;
         let lists = outcome.lists.iter().flat_map(|(_, columns)| columns);
         let lists = lists.map(|column| {
             let mut items: Vec<u64> = (0..column.len()).filter_map(|at| column.get(at)).collect();
@@ -114,22 +117,32 @@ fn runs(on: &dyn Backend, program: &Arc<Program>, graph: &Csr) -> [Left; 2] {
 /// Random schedules with random fixpoints, whatever number of their rounds is submitted together.
 #[test]
 fn random_schedules_leave_what_the_interpreter_leaves() {
-    let at_once = [1, 2, 5].map(|rounds| open().with_rounds_at_once(rounds));
-    let (finished, trapped) = (Cell::new(0), Cell::new(0));
+    let rounds = [(1, false), (2, true), (5, true)];
+    let at_once = rounds.map(|(rounds, shared)| {
+        let wgpu = open().with_shared_edges(shared);
+        wgpu.with_rounds_at_once(rounds)
+    });
+    let (finished, trapped, nth) = (Cell::new(0), Cell::new(0), Cell::new(0));
     cases(24, |u| {
         let mut program = programs::program(u)?;
         // Shaders do not fill memory between rounds.
         program.buffers.iter_mut().for_each(|b| b.reset = None);
         program.frontiers.iter_mut().for_each(|f| f.reset = None);
+        program.lists.iter_mut().for_each(|l| l.reset = None);
         let graph = programs::graph(u)?;
+        nth.set(nth.get() + 1);
+        if nth.get() % 3 == 0 {
+            programs::until_settled(&mut program);
+        }
         // What is not ordered within a group is seen by whoever comes later.
         if verify(&program).is_err() || !check::program(&program).is_empty() {
             return Ok(());
         }
         let program = Arc::new(program);
-        let expected = runs(&Vir0, &program, &graph);
+        let none = Args::default();
+        let expected = runs(&Vir0, &program, &graph, &none);
         for wgpu in &at_once {
-            let found = runs(wgpu, &program, &graph);
+            let found = runs(wgpu, &program, &graph, &none);
             assert_eq!(found, expected, "{}", disasm::program(&program));
         }
         let ended = if expected[0].is_ok() {
@@ -142,6 +155,27 @@ fn random_schedules_leave_what_the_interpreter_leaves() {
     });
     println!("{finished:?} finished, {trapped:?} trapped");
     assert!(finished.get() > 0 && trapped.get() > 0);
+}
+
+/// Rounds in one workgroup know what a list held when they began.
+#[test]
+fn narrow_rounds_end_once_a_list_has_settled() {
+    let mut program = Program::clone(&walk::PLAN.program());
+    programs::until_settled(&mut program);
+    let (program, graph) = (Arc::new(program), chain(200));
+    let backends = [open(), open().with_rounds_at_once(3)];
+    for most in [0, 1, 40] {
+        let args = Args {
+            scalars: vec![most],
+            ..Args::default()
+        };
+        let expected = runs(&Vir0, &program, &graph, &args);
+        let rounds = expected[0].as_ref().expect("no trap").3.clone();
+        assert_eq!(rounds, [most + 1], "the last round notes nothing");
+        for wgpu in &backends {
+            assert_eq!(runs(wgpu, &program, &graph, &args), expected);
+        }
+    }
 }
 
 /// Buffers trade places, and a reduction begins anew.

@@ -46,6 +46,10 @@ pub mod meanings;
 pub mod planners;
 #[path = "../../../vyre/tests/suite/raw_names.rs"]
 pub mod raw_names;
+#[path = "../../../vyre/tests/relations.rs"]
+pub mod relations;
+#[path = "../../../vyre/tests/relations_composed.rs"]
+pub mod relations_composed;
 #[path = "../../../vyre/tests/suite/results.rs"]
 pub mod results;
 #[path = "../../../vyre/tests/suite/rounds.rs"]
