@@ -955,6 +955,7 @@ const PASSES: &[Row] = &[
         ]),
     ),
     ("passes::tight", Ok(&[&[("k", 5)]])),
+    ("passes::walk", Ok(&[&[("most", 5)]])),
     ("passes::walks", Ok(&[&[]])),
     (
         "passes::work",

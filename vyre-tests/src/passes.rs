@@ -5,13 +5,13 @@
 use crate::graphs::UNSEEN;
 use vyre::prelude::*;
 
-/// A walk along a chain, a node a round, that notes its first nodes.
+/// A walk up from node 0, along a chain a node a round, that notes its first nodes.
 #[wave_graph]
 pub mod walk {
     pub struct Data {
         #[topology]
         graph: Csr,
-        #[frontier]
+        #[frontier(unique)]
         front: Frontier,
         #[list(capacity = 100, output)]
         noted: List<u32>,
@@ -29,10 +29,12 @@ pub mod walk {
     mod steps {
         #[wave(edges(graph, from = front))]
         fn step(e: Edge, most: u32, noted: &Append<u32>, front: &Push) {
-            if e.dst <= most {
-                noted.append(e.dst);
+            if e.src < e.dst {
+                if e.dst <= most {
+                    noted.append(e.dst);
+                }
+                front.push(e.dst);
             }
-            front.push(e.dst);
         }
     }
 }

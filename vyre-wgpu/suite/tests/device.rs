@@ -273,10 +273,14 @@ fn places_that_go_round_are_followed() {
     program.fixpoints[0].swaps.push((second, third));
     verify(&program).expect("bytecode may say so");
     let (program, graph) = (Arc::new(program), chain(1));
-    let expected = runs(&Vir0, &program, &graph);
+    let expected = runs(&Vir0, &program, &graph, &Args::default());
     for at_once in [1, 2, 3, 8] {
         let wgpu = open().with_rounds_at_once(at_once);
-        assert_eq!(runs(&wgpu, &program, &graph), expected, "{at_once}");
+        assert_eq!(
+            runs(&wgpu, &program, &graph, &Args::default()),
+            expected,
+            "{at_once}"
+        );
     }
 }
 
