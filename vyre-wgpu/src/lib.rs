@@ -116,7 +116,7 @@ impl Wgpu {
     }
 
     /// The same, where the invocations of a workgroup share out the edges of their items, or do not. By default they do
-    /// unless the adapter is software, where a barrier costs more than it saves.
+    /// unless the adapter is software, where that took longer (docs/PORTABLE.md).
     #[must_use]
     pub fn with_shared_edges(self, yes: bool) -> Wgpu {
         Wgpu {
