@@ -9,8 +9,8 @@
 
 use std::process::ExitCode;
 use vyre::prelude::*;
-use vyre::{Error, TrapKind};
-use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, number, plural};
+use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, plural};
+use vyre_examples::relation::{Room, first_difference};
 use vyre_examples::{graph::GraphSpec, oracle};
 
 /// Edges, and what goes on from them.
@@ -59,15 +59,11 @@ pub mod closure {
 #[derive(clap::Parser)]
 #[command(name = "closure")]
 pub struct Closure {
-    /// Pairs that there is room for [default: begin with a few for each edge, and double where that is too few]
-    #[arg(long, value_name = "N", value_parser = number::<u32>(0..=MOST))]
-    room: Option<u32>,
+    #[command(flatten)]
+    room: Room,
     #[command(flatten)]
     shared: Shared,
 }
-
-/// Pairs that a relation can have room for, so that the cells of its table have numbers of 32 bits.
-const MOST: u32 = 2_800_000_000;
 
 impl Example for Closure {
     const NAME: &'static str = "closure";
@@ -85,27 +81,10 @@ impl Example for Closure {
         let graph = job.graph();
         let nodes = graph.csr.node_count() as u64;
         let edges = graph.csr.edge_count() as u64;
-        let most = nodes.saturating_mul(nodes).min(MOST.into());
-        let mut room = match self.room {
-            Some(room) => room.into(),
-            None => (16 * edges).min(most),
-        };
         let mut session = closure::Session::new(job.runtime(), &graph.csr)?;
         job.watch(session.progress());
-        let out = loop {
-            let run = || closure::Run { room: room as u32 };
-            match job.measure(|| session.run(run()), |out| &out.report) {
-                Err(Failure::Run(Error::Trap(trap)))
-                    if trap.kind == TrapKind::RelationOverflow
-                        && self.room.is_none()
-                        && room < most =>
-                {
-                    // How many pairs there are is known when all are found; here it is a lower bound.
-                    room = trap.index.max(2 * room).min(most);
-                }
-                result => break result?,
-            }
-        };
+        let run = |room| job.measure(|| session.run(closure::Run { room }), |out| &out.report);
+        let (out, room) = self.room.enough(16 * edges, nodes * nodes, run)?;
 
         let pairs = out.path.len() as u64;
         let found = format!(
@@ -121,8 +100,13 @@ impl Example for Closure {
         job.plan(closure::PLAN)?;
         job.figure("pairs", pairs);
         job.figure("room", room);
-        let sorted = out.path.sorted().into_iter().map(|p| [p.from, p.to]);
-        let sorted: Vec<[u32; 2]> = sorted.collect();
+        // Putting them in order takes longer than finding them.
+        let sorted = if self.shared.check || self.shared.out.is_some() {
+            out.path.sorted()
+        } else {
+            Vec::new()
+        };
+        let sorted: Vec<[u32; 2]> = sorted.into_iter().map(|p| [p.from, p.to]).collect();
         job.check(
             "a search from each node",
             || oracle::closure(&graph.csr),
@@ -130,20 +114,6 @@ impl Example for Closure {
         );
         job.save(2, sorted.as_flattened())
     }
-}
-
-/// The first pair that only one of two sorted relations has.
-fn first_difference(ours: &[[u32; 2]], expected: &[[u32; 2]]) -> Option<String> {
-    let same = ours.iter().zip(expected).take_while(|(a, b)| a == b);
-    let at = same.count();
-    let (found, [from, to]) = match (ours.get(at), expected.get(at)) {
-        (Some(pair), None) => ("found", pair),
-        (Some(pair), Some(other)) if pair < other => ("found", pair),
-        (_, Some(pair)) => ("not found", pair),
-        (None, None) => return None,
-    };
-    let counts = format!("{} pairs, not {}", count(ours.len()), count(expected.len()));
-    Some(format!("{from} to {to} was {found}; {counts}"))
 }
 
 fn main() -> ExitCode {

@@ -1,5 +1,5 @@
 //! What the examples share: the command line, graphs by name, file formats, call graphs and control-flow graphs of
-//! programs, passes that several programs run, and the sequential algorithms that results are checked against.
+//! programs, passes that several programs run, room of relations, and the sequential algorithms that results are checked against.
 //!
 //! ```
 //! use vyre_examples::{graph::GraphSpec, oracle};
@@ -17,3 +17,4 @@ pub mod graph;
 pub mod json;
 pub mod oracle;
 pub mod passes;
+pub mod relation;

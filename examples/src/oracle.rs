@@ -94,6 +94,61 @@ pub fn closure(graph: &Csr) -> Vec<[u32; 2]> {
     pairs
 }
 
+/// All pairs of nodes of the same generation: other targets of one node, and targets of two nodes of the same generation.
+/// In order, by a search over pairs without regard to which node is the first.
+///
+/// ```
+/// use vyre::Csr;
+/// // Two children, of whom each has one, and both have another one together.
+/// let g = Csr::from_edges(6, &[(0, 1), (0, 2), (1, 3), (2, 4), (1, 5), (2, 5)]).unwrap();
+/// let siblings = [[1, 2], [2, 1]];
+/// let cousins = [[3, 4], [3, 5], [4, 3], [4, 5], [5, 3], [5, 4], [5, 5]];
+/// assert_eq!(vyre_examples::oracle::same_generation(&g), [&siblings[..], &cousins].concat());
+/// ```
+pub fn same_generation(graph: &Csr) -> Vec<[u32; 2]> {
+    let nodes = graph.node_count() as u32;
+    // Row `x` has a bit for each `y` up to `x`.
+    let mut found: Vec<Vec<u64>> = (0..nodes).map(|_| Vec::new()).collect();
+    let mut open = Vec::new();
+    let mut find = |x: u32, y: u32, open: &mut Vec<(u32, u32)>| {
+        let (x, y) = (x.max(y), x.min(y));
+        let row = &mut found[x as usize];
+        row.resize(x as usize / 64 + 1, 0);
+        let (word, bit) = (&mut row[y as usize / 64], 1 << (y % 64));
+        if *word & bit == 0 {
+            *word |= bit;
+            open.push((x, y));
+        }
+    };
+    for parent in 0..nodes {
+        for x in graph.neighbors(parent) {
+            let smaller = graph.neighbors(parent).iter().filter(|&y| y < x);
+            smaller.for_each(|y| find(x, y, &mut open));
+        }
+    }
+    while let Some((a, b)) = open.pop() {
+        for x in graph.neighbors(a) {
+            for y in graph.neighbors(b) {
+                find(x, y, &mut open);
+            }
+        }
+    }
+    let mut pairs = Vec::new();
+    for (x, row) in (0..nodes).zip(&found) {
+        for (first, &word) in (0..).step_by(64).zip(row) {
+            for y in (0..64).filter(|bit| word >> bit & 1 == 1) {
+                let y: u32 = first + y;
+                pairs.push([x, y]);
+                if x != y {
+                    pairs.push([y, x]);
+                }
+            }
+        }
+    }
+    pairs.sort_unstable();
+    pairs
+}
+
 /// The smallest node of each node's weakly connected component, by union-find with path halving.
 ///
 /// ```

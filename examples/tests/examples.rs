@@ -31,6 +31,7 @@ examples! {
     msf "../examples/msf.rs";
     pagerank "../examples/pagerank.rs";
     reachability "../examples/reachability.rs";
+    same_generation "../examples/same_generation.rs";
     saxpy "../examples/saxpy.rs";
     select "../examples/select.rs";
     sssp "../examples/sssp.rs";
@@ -38,7 +39,7 @@ examples! {
 
 use {
     bfs::Bfs, closure::Closure, components::Components, pagerank::PageRank,
-    reachability::Reachability, saxpy::Saxpy, sssp::Sssp,
+    reachability::Reachability, same_generation::SameGeneration, saxpy::Saxpy, sssp::Sssp,
 };
 
 /// Exit code, stdout and stderr.
@@ -97,6 +98,7 @@ fn each_example_says_how_far_its_runs_agree() {
     // A pair that traps may be another one.
     let all_but_traps = ("same result".to_owned(), vec![]);
     assert_eq!(says(closure::closure::PLAN), all_but_traps);
+    assert_eq!(says(same_generation::same_generation::PLAN), all_but_traps);
     open(
         bellman_ford::bellman_ford::PLAN,
         &[
@@ -419,6 +421,7 @@ fn every_shared_option_is_followed_or_refused() {
     of::<msf::Msf>("");
     of::<pagerank::PageRank>("");
     of::<reachability::Reachability>("");
+    of::<same_generation::SameGeneration>("");
     of::<saxpy::Saxpy>("");
     of::<select::Select>("--searches 8 --tries 1");
     of::<sssp::Sssp>("");
@@ -482,6 +485,24 @@ fn all_examples_on(backend: &str) {
         "{full}"
     );
 
+    // Of one generation are the nodes of one colour of a chessboard, 18 and 17 of them; a path has no siblings.
+    let grid = figures::<SameGeneration>(&on("--graph grid:7x5"));
+    assert_has(
+        &grid,
+        serde_json::json!({"example": "same_generation", "pairs": 18 * 18 + 17 * 17, "room": 1225}),
+    );
+    let chain = figures::<SameGeneration>(&on("--graph chain:60"));
+    assert_has(
+        &chain,
+        serde_json::json!({"pairs": 0, "rounds": 1, "room": 16 * 59}),
+    );
+    let (code, _, full) = ran::<SameGeneration>(&on("--graph grid:7x5 --room 612"));
+    assert_eq!(code, 1, "{full}");
+    assert!(
+        full.starts_with("error: relation `sg` needs at least 613 tuples; its capacity is 612 (room) in `children`"),
+        "{full}"
+    );
+
     let rank = figures::<PageRank>(&on("--graph rmat:8:8"));
     assert_has(&rank, serde_json::json!({"example": "pagerank", "top": 0}));
     assert!((rank["sum"].as_f64().unwrap() - 1.0).abs() < 1e-4);
@@ -516,6 +537,7 @@ fn all_examples_on(backend: &str) {
         figures::<Sssp>(&on(&from(7)));
         figures::<Components>(&on(&graph(8)));
         figures::<Closure>(&on(&graph(6)));
+        figures::<SameGeneration>(&on(&graph(6)));
         figures::<PageRank>(&on(&graph(6)));
         figures::<Reachability>(&on(&from(7)));
     }
@@ -679,6 +701,10 @@ fn examples_explain_themselves() {
         (ran::<Sssp>("--help").1, "Weights come from the file"),
         (ran::<Components>("--help").1, "by linking edges to trees"),
         (ran::<Closure>("--help").1, "--room <N>"),
+        (
+            ran::<SameGeneration>("--help").1,
+            "All pairs of nodes of the same generation",
+        ),
         (ran::<PageRank>("--help").1, "--damping <P>"),
         (ran::<Saxpy>("--help").1, "--len <N>"),
         (ran::<Reachability>("--help").1, "reads its own executable"),
