@@ -63,6 +63,9 @@ pub struct Bench {
     /// Control-flow graph of the workloads on programs, as `bench cfg` wrote it [default: the toolchain's librustc_driver]
     #[arg(long, value_name = "FILE")]
     pub cfg: Option<PathBuf>,
+    /// Graph of the workloads closure-file and same-generation-file, such as a list of edges [default: they are left out]
+    #[arg(long, value_name = "FILE")]
+    pub edges: Option<PathBuf>,
     /// Write one line a cell
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
@@ -474,7 +477,7 @@ impl Bench {
                 writeln!(out, "skipped without a GPU ({e}): {}", waiting.join(", "))?;
             }
         }
-        let inputs = Inputs::new(self.scale, self.cfg.clone());
+        let inputs = Inputs::new(self.scale, self.cfg.clone(), self.edges.clone());
         let mut table = Table::new(host);
         for (i, &name) in names.iter().enumerate() {
             inputs.keep_for(&names[i..]);

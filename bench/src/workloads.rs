@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use vyre::Csr;
 use vyre_examples::cfg::{CacheError, Cfg, Definitions, GENERAL};
-use vyre_examples::cli::first_difference;
+use vyre_examples::cli::{count, first_difference};
 use vyre_examples::elf::ElfError;
 use vyre_examples::files;
 use vyre_examples::graph::{self, GraphError, GraphSpec, mix};
@@ -61,6 +61,27 @@ pub enum Name {
     /// A hash of 32 steps of each of 16 M numbers.
     #[value(name = "hash")]
     Hash,
+    /// Transitive closure of a grid of 64 x 64: all pairs, in 126 rounds.
+    #[value(name = "closure-grid64")]
+    ClosureGrid64,
+    /// Transitive closure of a path of 4,000 nodes: half of all pairs, few in each round.
+    #[value(name = "closure-chain4k")]
+    ClosureChain4k,
+    /// Transitive closure of an R-MAT graph of 2^12 nodes, edge factor 4: hubs, and few rounds.
+    #[value(name = "closure-rmat12")]
+    ClosureRmat12,
+    /// Transitive closure of the control-flow graphs of made-up functions, 100,000 blocks: one pair of 730.
+    #[value(name = "closure-cfg100k")]
+    ClosureCfg100k,
+    /// Transitive closure of the graph of `--edges`.
+    #[value(name = "closure-file")]
+    ClosureFile,
+    /// Same generation of a grid of 48 x 48: half of all pairs.
+    #[value(name = "same-generation-grid48")]
+    SameGenerationGrid48,
+    /// Same generation of the graph of `--edges`.
+    #[value(name = "same-generation-file")]
+    SameGenerationFile,
 }
 
 impl Display for Name {
@@ -152,6 +173,39 @@ pub enum Problem {
         /// How many.
         len: u32,
     },
+    /// Pairs of nodes, as many as there are: [`Values::Count`].
+    Relation {
+        /// Which pairs.
+        rule: Rule,
+        /// The graph.
+        graph: Arc<Csr>,
+        /// How many there are, by a sequential search.
+        pairs: u64,
+    },
+}
+
+/// What makes pairs of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// A path leads from the one to the other.
+    Closure,
+    /// Edges lead to both from one node, or from two nodes of the same generation.
+    SameGeneration,
+}
+
+impl Rule {
+    /// All its pairs in a graph.
+    pub fn of(self, graph: Arc<Csr>) -> Problem {
+        let pairs = match self {
+            Rule::Closure => oracle::closure(&graph).len(),
+            Rule::SameGeneration => oracle::same_generation(&graph).len(),
+        };
+        Problem::Relation {
+            rule: self,
+            graph,
+            pairs: pairs as u64,
+        }
+    }
 }
 
 /// A result.
@@ -163,6 +217,8 @@ pub enum Values {
     U64(Vec<u64>),
     /// Ranks, sums.
     F32(Vec<f32>),
+    /// Pairs.
+    Count(u64),
 }
 
 /// 32 steps of integer arithmetic that depend on each other.
@@ -207,7 +263,8 @@ impl Workload {
             Problem::Bfs { graph, .. }
             | Problem::Sssp { graph, .. }
             | Problem::PageRank { graph }
-            | Problem::Components { graph } => (graph.node_count(), graph.edge_count()),
+            | Problem::Components { graph }
+            | Problem::Relation { graph, .. } => (graph.node_count(), graph.edge_count()),
             Problem::Liveness { cfg, predecessors } => (cfg.uses.len(), predecessors.edge_count()),
             Problem::Reaching { cfg, .. } => (cfg.uses.len(), cfg.successors.edge_count()),
             Problem::Saxpy { x, .. } => (x.len(), 0),
@@ -224,6 +281,14 @@ impl Workload {
             Problem::Sssp { .. } | Problem::Components { .. } => 3,
             Problem::PageRank { .. } => 8,
             Problem::Hash { .. } => 32,
+            // A set looks at each pair, and at what follows from it.
+            Problem::Relation { rule, pairs, .. } => {
+                let degree = (edges / nodes.max(1)) as u64;
+                return match rule {
+                    Rule::Closure => pairs * (2 + degree),
+                    Rule::SameGeneration => pairs * (2 + degree * degree),
+                };
+            }
         };
         steps * (nodes + edges) as u64
     }
@@ -244,6 +309,8 @@ impl Workload {
             (Values::U32(ours), Values::U32(expected)) => differ("value", ours, expected),
             (Values::U64(ours), Values::U64(expected)) => differ("set", ours, expected),
             (Values::F32(ours), Values::F32(expected)) => differ("value", ours, expected),
+            (Values::Count(ours), Values::Count(expected)) => (ours != expected)
+                .then(|| format!("{} pairs, not {}", count(*ours), count(*expected))),
             _ => Some("the values have another type".into()),
         }
     }
@@ -267,6 +334,7 @@ impl Workload {
             Problem::Hash { len } => {
                 Values::U32((0..*len).into_par_iter().map(|i| hashed(i, SEED)).collect())
             }
+            Problem::Relation { pairs, .. } => Values::Count(*pairs),
         }
     }
 
@@ -345,16 +413,20 @@ pub struct Inputs {
     scale: Scale,
     /// Where the control-flow graph comes from; the toolchain's library without it.
     cfg: Option<PathBuf>,
+    /// The graph of the workloads that have none of their own.
+    edges: Option<PathBuf>,
     graphs: Mutex<HashMap<String, Arc<Csr>>>,
     weights: Mutex<HashMap<String, Arc<Vec<u32>>>>,
 }
 
 impl Inputs {
-    /// Nothing is made yet. `cfg` is a cache of [`Cfg::write`].
-    pub fn new(scale: Scale, cfg: Option<PathBuf>) -> Inputs {
+    /// Nothing is made yet. `cfg` is a cache of [`Cfg::write`], `edges` a file that `--graph file:PATH` of the examples
+    /// takes.
+    pub fn new(scale: Scale, cfg: Option<PathBuf>, edges: Option<PathBuf>) -> Inputs {
         Inputs {
             scale,
             cfg,
+            edges,
             graphs: Mutex::default(),
             weights: Mutex::default(),
         }
@@ -378,6 +450,23 @@ impl Inputs {
                 "rmat:10:16",
             ],
         };
+        // Of these there are all pairs.
+        let [
+            pairs_grid,
+            pairs_chain,
+            pairs_rmat,
+            pairs_cfg,
+            generations_grid,
+        ] = match self.scale {
+            Scale::Full => [
+                "grid:64x64",
+                "chain:4000",
+                "rmat:12:4",
+                "cfg:100000",
+                "grid:48x48",
+            ],
+            Scale::Small => ["grid:9x8", "chain:60", "rmat:6:4", "cfg:300", "grid:9x8"],
+        };
         let text = match name {
             Name::BfsGrid1000 | Name::SsspGrid1000 | Name::ComponentsGrid1000 => grid,
             Name::BfsGrid4000 => large_grid,
@@ -385,6 +474,14 @@ impl Inputs {
             Name::BfsRmat20 => rmat,
             Name::BfsRmat22 | Name::SsspRmat22 | Name::PageRankRmat22 | Name::ComponentsRmat22 => {
                 large_rmat
+            }
+            Name::ClosureGrid64 => pairs_grid,
+            Name::ClosureChain4k => pairs_chain,
+            Name::ClosureRmat12 => pairs_rmat,
+            Name::ClosureCfg100k => pairs_cfg,
+            Name::SameGenerationGrid48 => generations_grid,
+            Name::ClosureFile | Name::SameGenerationFile => {
+                return self.edges.clone().map(GraphSpec::File);
             }
             Name::Liveness | Name::Reaching | Name::Saxpy | Name::Hash => return None,
         };
@@ -486,6 +583,15 @@ impl Inputs {
             Name::Hash => Problem::Hash {
                 len: if full { 1 << 24 } else { 3000 },
             },
+            Name::ClosureFile | Name::SameGenerationFile if spec.is_none() => {
+                return Err("its graph comes from `--edges FILE`".into());
+            }
+            Name::ClosureGrid64
+            | Name::ClosureChain4k
+            | Name::ClosureRmat12
+            | Name::ClosureCfg100k
+            | Name::ClosureFile => Rule::Closure.of(graph),
+            Name::SameGenerationGrid48 | Name::SameGenerationFile => Rule::SameGeneration.of(graph),
         };
         Ok(Workload::new(name, problem))
     }

@@ -10,7 +10,7 @@ use vyre::{Csr, Runtime};
 use vyre_bench::cuda::RivalError;
 use vyre_bench::report::{Host, Table};
 use vyre_bench::rivals::{self, Measured, Place, Skip};
-use vyre_bench::workloads::{Inputs, Name, Problem, Scale, Values, Workload};
+use vyre_bench::workloads::{Inputs, Name, Problem, Rule, Scale, Values, Workload};
 use vyre_bench::{Cell, Outcome, Spread, Timing};
 use vyre_examples::cfg::{Cfg, Definitions};
 use vyre_examples::graph::{self, GraphSpec};
@@ -31,7 +31,7 @@ fn scratch(name: &str) -> PathBuf {
     dir.join(name)
 }
 
-const WORKLOADS: [&str; 14] = [
+const WORKLOADS: [&str; 19] = [
     "bfs-grid1000",
     "bfs-grid4000",
     "bfs-chain20k",
@@ -46,6 +46,11 @@ const WORKLOADS: [&str; 14] = [
     "reaching",
     "saxpy",
     "hash",
+    "closure-grid64",
+    "closure-chain4k",
+    "closure-rmat12",
+    "closure-cfg100k",
+    "same-generation-grid48",
 ];
 
 #[test]
@@ -81,6 +86,7 @@ fn every_workload_runs_and_is_checked() {
         // Of that there are no whole rounds.
         let parallel = match name {
             "reaching" => "rayon-functions",
+            "same-generation-grid48" => "rayon-sets",
             _ => "rayon",
         };
         for rival in ["sequential", parallel, "native", "vir0"] {
@@ -274,7 +280,7 @@ fn what_is_missing_is_named() {
 
 #[test]
 fn a_wrong_result_is_found() {
-    let inputs = Inputs::new(Scale::Small, None);
+    let inputs = Inputs::new(Scale::Small, None, None);
     for (name, off) in [
         (Name::BfsChain20k, 3),
         (Name::SsspGrid1000, 5),
@@ -303,6 +309,13 @@ fn a_wrong_result_is_found() {
         let other = workload.difference(&Values::F32(Vec::new()), None);
         assert_eq!(other, Some("the values have another type".into()));
     }
+    let workload = inputs.workload(Name::ClosureChain4k).unwrap();
+    let right = run_on("ascent-par", &workload).unwrap();
+    let pairs = 60 * 59 / 2;
+    assert_eq!(right.values, Values::Count(pairs));
+    assert_eq!(workload.difference(&right.values, None), None);
+    let found = workload.difference(&Values::Count(pairs + 1), None);
+    assert_eq!(found.unwrap(), "1,771 pairs, not 1,770");
     let workload = inputs.workload(Name::PageRankRmat22).unwrap();
     let right = run_on("rayon", &workload).unwrap();
     let rounds = right.rounds.unwrap();
@@ -537,8 +550,67 @@ fn agree_on_tiny_and_unusual_graphs(place: Place) {
 }
 
 #[test]
+fn rivals_agree_on_relations() {
+    agree_on_relations(Place::Cpu);
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn gpu_rivals_agree_on_relations() {
+    agree_on_relations(Place::Gpu);
+}
+
+/// Also without edges, and with repeated ones, loops, a hub, nodes that nothing reaches, and rows of one to three words.
+fn agree_on_relations(place: Place) {
+    let load = |text: &str| text.parse::<GraphSpec>().unwrap().load().unwrap().csr;
+    let specs = [
+        "rmat:7:4",
+        "rmat:6:1:3",
+        "chain:130",
+        "grid:12x9",
+        "cfg:400",
+        "grid:8x8",
+    ];
+    let mut graphs: Vec<Csr> = specs.into_iter().map(load).collect();
+    let hub = (1..90).flat_map(|v| [(0, v), (v, 95), (v, v), (0, v)]);
+    let hub: Vec<(u32, u32)> = hub.collect();
+    let few: [&[(u32, u32)]; 4] = [&[], &[(0, 0)], &[(0, 1), (1, 0), (2, 0)], &hub];
+    graphs.extend(few.map(|edges| Csr::from_edges(100, edges).unwrap()));
+    graphs.push(Csr::from_edges(1, &[]).unwrap());
+    for graph in graphs {
+        let graph = Arc::new(graph);
+        let problem = Rule::Closure.of(graph.clone());
+        all_agree(place, &Workload::new(Name::ClosureFile, problem));
+        let problem = Rule::SameGeneration.of(graph);
+        all_agree(place, &Workload::new(Name::SameGenerationFile, problem));
+    }
+}
+
+/// Pairs of a graph that the caller names, in a file.
+#[test]
+fn relations_of_a_file_are_measured() {
+    let file = scratch("edges.txt");
+    std::fs::write(&file, "0 1\n0 2\n1 3\n2 4\n2 4\n").unwrap();
+    let workloads = ["--workloads", "closure-file,same-generation-file"];
+    let rivals = ["--rivals", "sequential,bit-rows,ascent", "--runs", "1"];
+    let named = ["--edges", file.to_str().unwrap()];
+    let (code, out, err) = ran(&[&workloads[..], &rivals].concat());
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let skipped = "closure-file: skipped: its graph comes from `--edges FILE`\n";
+    assert!(out.contains(skipped), "{out}");
+    let args = [&workloads[..], &rivals, &named, &["--json"]].concat();
+    let (code, out, err) = ran(&args);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("closure-file: 5 items, 5 edges ("), "{out}");
+    let json: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    let cells = json["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 6);
+    assert!(cells.iter().all(|c| c["wall_ns"]["median"].is_number()));
+}
+
+#[test]
 fn inputs_are_made_once() {
-    let inputs = Inputs::new(Scale::Small, None);
+    let inputs = Inputs::new(Scale::Small, None, None);
     let graph = |name| match inputs.workload(name).unwrap().problem {
         Problem::Bfs { graph, .. }
         | Problem::PageRank { graph }
@@ -547,7 +619,8 @@ fn inputs_are_made_once() {
         Problem::Liveness { .. }
         | Problem::Reaching { .. }
         | Problem::Saxpy { .. }
-        | Problem::Hash { .. } => unreachable!(),
+        | Problem::Hash { .. }
+        | Problem::Relation { .. } => unreachable!(),
     };
     let first = graph(Name::BfsRmat22);
     for name in [

@@ -9,8 +9,8 @@
 
 use std::process::ExitCode;
 use vyre::prelude::*;
-use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, plural};
-use vyre_examples::relation::{Room, first_difference};
+use vyre_examples::cli::{self, Example, Failure, Job, Shared};
+use vyre_examples::relation::{Room, first_difference, found};
 use vyre_examples::{graph::GraphSpec, oracle};
 
 /// Edges, and what goes on from them.
@@ -87,24 +87,14 @@ impl Example for Closure {
         let (out, room) = self.room.enough(16 * edges, nodes * nodes, run)?;
 
         let pairs = out.path.len() as u64;
-        let found = format!(
-            "{} {} of {} {}, in room for {}",
-            count(pairs),
-            plural(pairs, "pair"),
-            count(nodes),
-            plural(nodes, "node"),
-            count(room)
-        );
-        job.say("found", found);
+        job.say("found", found(pairs, (nodes, "node"), room));
         job.say_time();
         job.plan(closure::PLAN)?;
         job.figure("pairs", pairs);
         job.figure("room", room);
-        // Putting them in order takes longer than finding them.
-        let sorted = if self.shared.check || self.shared.out.is_some() {
-            out.path.sorted()
-        } else {
-            Vec::new()
+        let sorted = match self.shared.wants_result() {
+            true => out.path.sorted(),
+            false => Vec::new(),
         };
         let sorted: Vec<[u32; 2]> = sorted.into_iter().map(|p| [p.from, p.to]).collect();
         job.check(

@@ -8,8 +8,8 @@
 
 use std::process::ExitCode;
 use vyre::prelude::*;
-use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, plural};
-use vyre_examples::relation::{Room, first_difference};
+use vyre_examples::cli::{self, Example, Failure, Job, Shared};
+use vyre_examples::relation::{Room, first_difference, found};
 use vyre_examples::{graph::GraphSpec, oracle};
 
 /// Children of one node, and children of two nodes of the same generation.
@@ -97,24 +97,14 @@ impl Example for SameGeneration {
         let (out, room) = self.room.enough(16 * edges, nodes * nodes, run)?;
 
         let pairs = out.sg.len() as u64;
-        let found = format!(
-            "{} {} of {} {}, in room for {}",
-            count(pairs),
-            plural(pairs, "pair"),
-            count(nodes),
-            plural(nodes, "node"),
-            count(room)
-        );
-        job.say("found", found);
+        job.say("found", found(pairs, (nodes, "node"), room));
         job.say_time();
         job.plan(same_generation::PLAN)?;
         job.figure("pairs", pairs);
         job.figure("room", room);
-        // Putting them in order takes longer than finding them.
-        let sorted = if self.shared.check || self.shared.out.is_some() {
-            out.sg.sorted()
-        } else {
-            Vec::new()
+        let sorted = match self.shared.wants_result() {
+            true => out.sg.sorted(),
+            false => Vec::new(),
         };
         let sorted: Vec<[u32; 2]> = sorted.into_iter().map(|p| [p.x, p.y]).collect();
         job.check(

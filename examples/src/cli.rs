@@ -249,6 +249,11 @@ enum Asked {
 }
 
 impl Shared {
+    /// Whether the result is looked at: putting it in order may take longer than finding it.
+    pub fn wants_result(&self) -> bool {
+        self.check || self.out.is_some()
+    }
+
     /// Those of these options that were given.
     fn given(&self) -> Vec<(&'static str, Asked)> {
         let all = [

@@ -1,5 +1,6 @@
 //! What the examples share: the command line, graphs by name, file formats, call graphs and control-flow graphs of
-//! programs, passes that several programs run, room of relations, and the sequential algorithms that results are checked against.
+//! programs, statements of programs, passes that several programs run, room of relations, and the sequential algorithms
+//! that results are checked against.
 //!
 //! ```
 //! use vyre_examples::{graph::GraphSpec, oracle};
@@ -18,3 +19,4 @@ pub mod json;
 pub mod oracle;
 pub mod passes;
 pub mod relation;
+pub mod statements;

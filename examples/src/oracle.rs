@@ -4,8 +4,9 @@ mod programs;
 
 pub use programs::*;
 
+use crate::statements::{Kind, Statements};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 use vyre::Csr;
 
 /// Distance of a node that no path reaches.
@@ -92,6 +93,63 @@ pub fn closure(graph: &Csr) -> Vec<[u32; 2]> {
         pairs[first..].sort_unstable();
     }
     pairs
+}
+
+/// Which objects each variable may point to, in order, by sets of each variable that grow along what is assigned, one
+/// variable after the other.
+///
+/// ```
+/// use vyre_examples::{oracle, statements::Statements};
+/// let program = Statements::parse("p = &x\nq = &y\n*p = q\nr = *p").unwrap();
+/// let names = |[a, b]: [u32; 2]| format!("{} {}", program.name(a), program.name(b));
+/// let found: Vec<String> = oracle::points_to(&program).into_iter().map(names).collect();
+/// assert_eq!(found, ["p x", "x y", "q y", "r y"]);
+/// ```
+pub fn points_to(program: &Statements) -> Vec<[u32; 2]> {
+    let variables = program.variables();
+    let mut points: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); variables];
+    let mut flows: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); variables];
+    let (mut loads, mut stores) = (vec![Vec::new(); variables], vec![Vec::new(); variables]);
+    // Variables that may point to more than those that what is assigned from them has seen.
+    let mut open: BTreeSet<u32> = BTreeSet::new();
+    for &(kind, to, from) in program.all() {
+        match kind {
+            Kind::Address => {
+                points[to as usize].insert(from);
+                open.insert(to);
+            }
+            Kind::Copy => {
+                flows[from as usize].insert(to);
+            }
+            Kind::Load => loads[from as usize].push(to),
+            Kind::Store => stores[to as usize].push(from),
+        }
+    }
+    while let Some(v) = open.pop_first() {
+        let objects = points[v as usize].clone();
+        for &object in &objects {
+            for &to in &loads[v as usize] {
+                if flows[object as usize].insert(to) {
+                    open.insert(object);
+                }
+            }
+            for &from in &stores[v as usize] {
+                if flows[from as usize].insert(object) {
+                    open.insert(from);
+                }
+            }
+        }
+        for &to in &flows[v as usize] {
+            let known = points[to as usize].len();
+            points[to as usize].extend(&objects);
+            if points[to as usize].len() > known {
+                open.insert(to);
+            }
+        }
+    }
+    let all = (0..).zip(&points);
+    all.flat_map(|(v, objects)| objects.iter().map(move |&object| [v, object]))
+        .collect()
 }
 
 /// All pairs of nodes of the same generation: other targets of one node, and targets of two nodes of the same generation.

@@ -1,6 +1,6 @@
 //! What examples with relations share: room that grows until it is enough, and how two sets of pairs differ.
 
-use crate::cli::{Failure, count, number};
+use crate::cli::{Failure, count, number, plural};
 use vyre::{Error, TrapKind};
 
 /// Tuples that a relation can have room for, so that the cells of its table have numbers of 32 bits.
@@ -43,6 +43,23 @@ impl Room {
             }
         }
     }
+}
+
+/// Says how many pairs of how many nodes or variables were found, and in room for how many.
+///
+/// ```
+/// use vyre_examples::relation::found;
+/// assert_eq!(found(1, (2_000, "node"), 30), "1 pair of 2,000 nodes, in room for 30");
+/// ```
+pub fn found(pairs: u64, (number, of): (u64, &str), room: u32) -> String {
+    format!(
+        "{} {} of {} {}, in room for {}",
+        count(pairs),
+        plural(pairs, "pair"),
+        count(number),
+        plural(number, of),
+        count(room)
+    )
 }
 
 /// Describes the first pair that only one of two sorted sets has.

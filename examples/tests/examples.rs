@@ -30,6 +30,7 @@ examples! {
     mis "../examples/mis.rs";
     msf "../examples/msf.rs";
     pagerank "../examples/pagerank.rs";
+    points_to "../examples/points_to.rs";
     reachability "../examples/reachability.rs";
     same_generation "../examples/same_generation.rs";
     saxpy "../examples/saxpy.rs";
@@ -38,7 +39,7 @@ examples! {
 }
 
 use {
-    bfs::Bfs, closure::Closure, components::Components, pagerank::PageRank,
+    bfs::Bfs, closure::Closure, components::Components, pagerank::PageRank, points_to::PointsTo,
     reachability::Reachability, same_generation::SameGeneration, saxpy::Saxpy, sssp::Sssp,
 };
 
@@ -99,6 +100,7 @@ fn each_example_says_how_far_its_runs_agree() {
     let all_but_traps = ("same result".to_owned(), vec![]);
     assert_eq!(says(closure::closure::PLAN), all_but_traps);
     assert_eq!(says(same_generation::same_generation::PLAN), all_but_traps);
+    assert_eq!(says(points_to::points_to::PLAN), all_but_traps);
     open(
         bellman_ford::bellman_ford::PLAN,
         &[
@@ -420,6 +422,7 @@ fn every_shared_option_is_followed_or_refused() {
     of::<mis::Mis>("");
     of::<msf::Msf>("");
     of::<pagerank::PageRank>("");
+    of::<points_to::PointsTo>("");
     of::<reachability::Reachability>("");
     of::<same_generation::SameGeneration>("");
     of::<saxpy::Saxpy>("");
@@ -502,6 +505,15 @@ fn all_examples_on(backend: &str) {
         full.starts_with("error: relation `sg` needs at least 613 tuples; its capacity is 612 (room) in `children`"),
         "{full}"
     );
+
+    let small = figures::<PointsTo>(&on(""));
+    assert_has(
+        &small,
+        serde_json::json!({"example": "points_to", "statements": 8, "nowhere": 1}),
+    );
+    for seed in 1..4 {
+        figures::<PointsTo>(&on(&format!("--statements 300 --seed {seed}")));
+    }
 
     let rank = figures::<PageRank>(&on("--graph rmat:8:8"));
     assert_has(&rank, serde_json::json!({"example": "pagerank", "top": 0}));

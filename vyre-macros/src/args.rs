@@ -148,13 +148,13 @@ pub(crate) fn parse_args(tokens: TokenStream, report: &mut Report) -> Vec<Arg> {
         Ok(args) => {
             let mut seen: Vec<Arg> = Vec::new();
             for arg in args {
-                // `swap(a, b), swap(c, d)` is the one argument that repeats. `after = field` of an included graph is
+                // `swap(a, b), swap(c, d)` repeats, and so does `index(a), index(b)`. `after = field` of an included graph is
                 // not `after(..)`.
                 let same = |s: &Arg| {
                     let form = std::mem::discriminant(&s.form);
                     s.name == arg.name && form == std::mem::discriminant(&arg.form)
                 };
-                if arg.name != "swap" && seen.iter().any(same) {
+                if arg.name != "swap" && arg.name != "index" && seen.iter().any(same) {
                     report.error(arg.name.span(), format!("`{}` is given twice", arg.name));
                 } else {
                     seen.push(arg);

@@ -458,7 +458,56 @@ impl Expansion<'_> {
                 .iter()
                 .map(move |of| pretended(name, of, TokenStream::new()))
         });
-        records.chain(lacking).collect()
+        records.chain(lacking).chain(self.indexes()).collect()
+    }
+
+    /// The methods that walk the indexes of this graph's own relations: a trait for each, since the columns are those of
+    /// the user's type.
+    fn indexes(&self) -> Option<TokenStream> {
+        let private = self.private();
+        let own = self.fields.indexes().iter();
+        let own = own.filter(|of| of.relation.origin.is_none());
+        let mut seen: Vec<(String, String)> = Vec::new();
+        let mut all = TokenStream::new();
+        for of in own {
+            let (item, method) = (of.item, of.columns.method());
+            // `(u32, u32,)` is `(u32, u32)`.
+            let written = item.to_token_stream().to_string().replace(' ', "");
+            let which = (written.replace(",)", ")"), method.clone());
+            if seen.contains(&which) {
+                continue;
+            }
+            let name = format_ident!("__VyreWith{}", seen.len());
+            seen.push(which);
+            let method = Ident::new(&method, Span::call_site());
+            let values = (0..of.scalars.len()).map(|i| format_ident!("x{i}"));
+            let values: Vec<Ident> = values.collect();
+            let types = of.scalars.iter().map(|(scalar, _)| scalar_type(*scalar));
+            let types: Vec<TokenStream> = types.collect();
+            let before = of.scalars.iter().map(|(_, before)| before);
+            let before: Vec<&u32> = before.collect();
+            let mask = of.index.mask;
+            all.extend(quote! {
+                #[doc(hidden)]
+                #[allow(dead_code)]
+                trait #name<'t> {
+                    fn #method(&self, #(#values: #types),*) -> #private::With<'t, #item>;
+                }
+                impl<'t> #name<'t> for #private::Insert<'t, #item> {
+                    #[inline]
+                    fn #method(&self, #(#values: #types),*) -> #private::With<'t, #item> {
+                        self.with(#mask, 0 #(| #private::column_bits(#values, #before))*)
+                    }
+                }
+                impl<'t> #name<'t> for #private::Lookup<'t, #item> {
+                    #[inline]
+                    fn #method(&self, #(#values: #types),*) -> #private::With<'t, #item> {
+                        self.with(#mask, 0 #(| #private::column_bits(#values, #before))*)
+                    }
+                }
+            });
+        }
+        (!all.is_empty()).then_some(all)
     }
 
     /// `Topology`, `Run`, `Output`, `Session` and `PLAN`.

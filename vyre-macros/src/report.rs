@@ -18,6 +18,8 @@ pub(crate) struct Report {
     meant: Vec<(Span, String, String)>,
     /// Types and names of fields that were refused.
     refused: Vec<String>,
+    /// Where something follows from an error elsewhere.
+    said: Vec<Span>,
     /// Where methods are called that fail inside std without their caller's position.
     unlocated: HashSet<(String, String)>,
 }
@@ -26,6 +28,11 @@ impl Report {
     /// Reports an error at the smallest token that shows it.
     pub(crate) fn error(&mut self, span: Span, message: impl Display) {
         self.errors.push((span, message.to_string()));
+    }
+
+    /// Nothing is said of this place, since it follows from an error elsewhere: not by rustc either.
+    pub(crate) fn follows(&mut self, span: Span) {
+        self.said.push(span);
     }
 
     /// Reports an error with advice: what to write instead.
@@ -113,8 +120,9 @@ impl Report {
 
     fn places(&self) -> HashSet<String> {
         let here = begin(Span::call_site());
-        let spans = self.errors.iter().map(|(span, _)| begin(*span));
-        spans.filter(|s| *s != here).collect()
+        let spans = self.errors.iter().map(|(span, _)| *span);
+        let all = spans.chain(self.said.iter().copied()).map(begin);
+        all.filter(|s| *s != here).collect()
     }
 
     /// What is emitted again: with the names that were meant in the place of misspelled ones, and without the bodies of

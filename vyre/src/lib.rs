@@ -69,6 +69,7 @@ pub mod pipeline;
 mod plans;
 pub mod prelude;
 mod query;
+pub mod relation_guide;
 mod runtime;
 mod select;
 mod session;

@@ -2,7 +2,7 @@
 //!
 //! Scratch memory is kept from run to run; the result is a vector of its own each time, as it is with vyre.
 
-use super::{Measured, Place, Prepared, Rival, Skip, programs};
+use super::{Measured, Place, Prepared, Rival, Skip, programs, relations};
 use crate::workloads::{
     DAMPING, FACTOR, MAX_RANK_ROUNDS, Problem, SEED, TOLERANCE, Values, Workload, hashed,
 };
@@ -29,7 +29,7 @@ pub(super) fn all() -> Vec<Box<dyn Rival>> {
     vec![
         rival(
             "sequential",
-            "one thread: queue, Dijkstra with a heap, power iteration, union-find, worklist, plain loop",
+            "one thread: queue, Dijkstra with a heap, power iteration, union-find, worklist, plain loop, search from each node, set",
             sequential,
             any,
         ),
@@ -47,7 +47,7 @@ pub(super) fn all() -> Vec<Box<dyn Rival>> {
         ),
         rival(
             "rayon",
-            "all threads: direction-optimizing search, delta stepping, Afforest, synchronous rounds, parallel loops",
+            "all threads: direction-optimizing search, delta stepping, Afforest, synchronous rounds, parallel loops, search from each node",
             parallel,
             any,
         ),
@@ -62,6 +62,30 @@ pub(super) fn all() -> Vec<Box<dyn Rival>> {
             "one thread: petgraph's algorithms on its Csr",
             petgraph_rival,
             70_000_000,
+        ),
+        rival(
+            "rayon-sets",
+            "all threads: a relation as a hash set in shards, round by round",
+            relations::sets,
+            any,
+        ),
+        rival(
+            "bit-rows",
+            "all threads: a relation as rows of bits, round by round",
+            relations::bits,
+            any,
+        ),
+        rival(
+            "ascent",
+            "one thread: Datalog, compiled by ascent!",
+            relations::ascent,
+            any,
+        ),
+        rival(
+            "ascent-par",
+            "all threads: Datalog, compiled by ascent_par!",
+            relations::ascent_par,
+            any,
         ),
     ]
 }
@@ -259,6 +283,7 @@ fn sequential(problem: &Problem) -> Ready<'_> {
             },
         })),
         Problem::Hash { len } => runs(|| Values::U32((0..*len).map(|i| hashed(i, SEED)).collect())),
+        Problem::Relation { .. } => relations::sequential(problem),
     }
 }
 
@@ -457,6 +482,7 @@ fn parallel(problem: &Problem) -> Ready<'_> {
         Problem::Hash { len } => {
             runs(|| Values::U32((0..*len).into_par_iter().map(|i| hashed(i, SEED)).collect()))
         }
+        Problem::Relation { .. } => relations::parallel(problem),
     }
 }
 
@@ -848,7 +874,8 @@ fn petgraph_rival(problem: &Problem) -> Ready<'_> {
         | Problem::Liveness { .. }
         | Problem::Reaching { .. }
         | Problem::Saxpy { .. }
-        | Problem::Hash { .. } => Err(Skip::NoAlgorithm),
+        | Problem::Hash { .. }
+        | Problem::Relation { .. } => Err(Skip::NoAlgorithm),
     }
 }
 

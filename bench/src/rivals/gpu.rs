@@ -117,7 +117,7 @@ impl Rival for Gpu {
                 uses: &cfg.uses,
                 defs: &cfg.defs,
             },
-            Problem::Reaching { .. } => return Err(Skip::NoAlgorithm),
+            Problem::Reaching { .. } | Problem::Relation { .. } => return Err(Skip::NoAlgorithm),
             Problem::Saxpy { x, y } => cuda::Problem::Saxpy {
                 factor: FACTOR,
                 x,

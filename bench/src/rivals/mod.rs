@@ -7,6 +7,7 @@ mod cpu;
 pub(super) mod gpu;
 mod ours;
 mod programs;
+mod relations;
 
 pub(crate) use ours::hash;
 

@@ -1,8 +1,8 @@
 //! vyre's own backends, through the door that users take. Search, ranks, components, saxpy and the data flow of programs
-//! are the passes of the examples of these names; shortest paths by distance and the hash loop are here.
+//! are the passes of the examples of these names; shortest paths by distance, the hash loop and relations are here.
 
 use super::{Measured, Place, Prepared, Results, Rival, Skip, bucket_width};
-use crate::workloads::{DAMPING, FACTOR, Problem, SEED, TOLERANCE, Values, Workload};
+use crate::workloads::{DAMPING, FACTOR, Problem, Rule, SEED, TOLERANCE, Values, Workload};
 use std::sync::Arc;
 use vyre::core::run::pass::Pass;
 use vyre::cuda::{Cuda, Shape};
@@ -10,6 +10,7 @@ use vyre::prelude::*;
 use vyre::{Error, Report, RoutePolicy, Session};
 use vyre_examples::cli::count;
 use vyre_examples::passes::{bfs, components, liveness, pagerank, reaching, saxpy};
+use vyre_examples::relation::MOST;
 
 macro_rules! field {
     ($output:ty, $field:ident: $scalar:ident) => {
@@ -20,6 +21,17 @@ macro_rules! field {
                     out.$field = values;
                 }
             },
+            report: |out: &$output| &out.report,
+        }
+    };
+}
+
+/// How many pairs there are.
+macro_rules! pairs {
+    ($output:ty) => {
+        Field {
+            take: |out: &mut $output| Values::Count(out.pairs),
+            give_back: |_, _| {},
             report: |out: &$output| &out.report,
         }
     };
@@ -113,6 +125,142 @@ mod near_far {
     }
 }
 
+/// Nodes and the nodes that paths lead to from there, as the example of that name finds them; here they stay where they
+/// are, and their number is the result.
+#[wave_graph]
+#[pass(id = "bench.closure", unproven)]
+#[allow(
+    missing_docs,
+    unreachable_pub,
+    reason = "fields are explained by the problem"
+)]
+mod closure {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[relation(capacity = room)]
+        path: Relation<(u32, u32)>,
+        #[reduce(count)]
+        pairs: u64,
+        room: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn begin(e: Edge, path: &Insert<(u32, u32)>) {
+        path.insert((e.src, e.dst));
+    }
+
+    #[fixpoint(after(begin), until(path.settled()), max_rounds = 4_294_967_294)]
+    mod rounds {
+        #[wave(items(path, last))]
+        fn extend(p: (u32, u32), graph: &Csr, path: &Insert<(u32, u32)>) {
+            for to in graph.neighbors(p.1) {
+                path.insert((p.0, to));
+            }
+        }
+    }
+
+    #[wave(items(path), after(rounds))]
+    fn count(_p: (u32, u32), pairs: &Reduce<Count>) {
+        pairs.inc();
+    }
+}
+
+/// The same as rows of bits: nodes whose row has grown hand it to the nodes from which edges lead there.
+#[wave_graph]
+#[pass(id = "bench.closure_bits", unproven)]
+#[allow(
+    missing_docs,
+    unreachable_pub,
+    reason = "fields are explained by the problem"
+)]
+mod closure_bits {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(reverse_of = graph)]
+        back: Csr,
+        #[scratch(per = node, bits = nodes)]
+        path: Bits,
+        #[frontier(unique)]
+        grown: Frontier,
+        #[reduce(sum)]
+        pairs: u64,
+        nodes: u32,
+    }
+
+    #[wave(nodes)]
+    fn begin(v: Node, graph: &Csr, path: &Bits, grown: &Push) {
+        for to in graph.neighbors(v) {
+            path.set(v, to);
+        }
+        if graph.degree(v) > 0 {
+            grown.push(v);
+        }
+    }
+
+    #[fixpoint(after(begin), until(grown.is_empty()), max_rounds = 4_294_967_294)]
+    mod rounds {
+        #[wave(edges(back, from = grown))]
+        fn hand(e: Edge, path: &Bits, grown: &Push) {
+            if path.or(e.dst, e.src) {
+                grown.push(e.dst);
+            }
+        }
+    }
+
+    #[wave(nodes, after(rounds))]
+    fn count(v: Node, path: &Bits, pairs: &Reduce<Sum<u64>>) {
+        pairs.add(path.count(v) as u64);
+    }
+}
+
+/// Nodes of the same generation, as the example of that name finds them; their number is the result.
+#[wave_graph]
+#[pass(id = "bench.same_generation", unproven)]
+#[allow(
+    missing_docs,
+    unreachable_pub,
+    reason = "fields are explained by the problem"
+)]
+mod same_generation {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[relation(capacity = room)]
+        sg: Relation<(u32, u32)>,
+        #[reduce(count)]
+        pairs: u64,
+        room: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn siblings(e: Edge, graph: &Csr, sg: &Insert<(u32, u32)>) {
+        for y in graph.neighbors(e.src) {
+            if y != e.dst {
+                sg.insert((e.dst, y));
+            }
+        }
+    }
+
+    #[fixpoint(after(siblings), until(sg.settled()), max_rounds = 4_294_967_294)]
+    mod rounds {
+        #[wave(items(sg, last))]
+        fn children(p: (u32, u32), graph: &Csr, sg: &Insert<(u32, u32)>) {
+            for x in graph.neighbors(p.0) {
+                for y in graph.neighbors(p.1) {
+                    sg.insert((x, y));
+                }
+            }
+        }
+    }
+
+    #[wave(items(sg), after(rounds))]
+    fn count(_p: (u32, u32), pairs: &Reduce<Count>) {
+        pairs.inc();
+    }
+}
+
 /// Distance of a node without a path.
 const UNREACHED: u32 = u32::MAX;
 
@@ -160,6 +308,18 @@ pub(super) fn all() -> Vec<Box<dyn Rival>> {
             runtime: Box::new(runtime),
             most_work,
             results: Results::New,
+            open: session,
+        }) as Box<dyn Rival>
+    };
+    let bits = |name, about, place, runtime: fn() -> Result<Runtime, Error>| {
+        Box::new(Backend {
+            name,
+            about,
+            place,
+            runtime: Box::new(runtime),
+            most_work: u64::MAX,
+            results: Results::New,
+            open: session_of_bits,
         }) as Box<dyn Rival>
     };
     vec![
@@ -191,6 +351,7 @@ pub(super) fn all() -> Vec<Box<dyn Rival>> {
             runtime: Box::new(compiled),
             most_work: u64::MAX,
             results: Results::Earlier,
+            open: session,
         }),
         Box::new(Backend {
             name: "interpreted",
@@ -199,7 +360,20 @@ pub(super) fn all() -> Vec<Box<dyn Rival>> {
             runtime: Box::new(interpreted),
             most_work: u64::MAX,
             results: Results::Earlier,
+            open: session,
         }),
+        bits(
+            "native-bits",
+            "vyre on the CPU, a relation as rows of bits",
+            Place::Cpu,
+            || Ok(Runtime::native()),
+        ),
+        bits(
+            "cuda-bits",
+            "vyre on the GPU, a relation as rows of bits",
+            Place::Gpu,
+            compiled,
+        ),
     ]
 }
 
@@ -214,6 +388,7 @@ pub(super) fn of_shapes(shapes: &[Shape]) -> Vec<Box<dyn Rival>> {
             runtime: Box::new(move || shaped(shape)),
             most_work: u64::MAX,
             results: Results::Earlier,
+            open: session,
         }) as Box<dyn Rival>
     };
     shapes.iter().map(backend).collect()
@@ -227,7 +402,11 @@ struct Backend {
     /// Steps of a workload that are worth waiting for.
     most_work: u64,
     results: Results,
+    open: for<'w> fn(&Runtime, &'w Problem, Results) -> Opened<'w>,
 }
+
+/// A session that is ready for runs; `None` where there is no pass for the problem.
+type Opened<'w> = Result<Option<Box<dyn Prepared + 'w>>, Error>;
 
 impl Rival for Backend {
     fn name(&self) -> &'static str {
@@ -258,7 +437,8 @@ impl Rival for Backend {
         }
         let unavailable = |e: Error| Skip::Unavailable(e.to_string());
         let runtime = (self.runtime)().map_err(unavailable)?;
-        session(&runtime, &workload.problem, self.results).map_err(unavailable)
+        let opened = (self.open)(&runtime, &workload.problem, self.results);
+        opened.map_err(unavailable)?.ok_or(Skip::NoAlgorithm)
     }
 }
 
@@ -270,12 +450,35 @@ fn ready<P: Pass>(runtime: &Runtime, mut session: Session<P>) -> Result<Session<
     Ok(session)
 }
 
-fn session<'w>(
-    runtime: &Runtime,
-    problem: &'w Problem,
-    results: Results,
-) -> Result<Box<dyn Prepared + 'w>, Error> {
-    Ok(match problem {
+/// A relation as rows of bits.
+fn session_of_bits<'w>(runtime: &Runtime, problem: &'w Problem, results: Results) -> Opened<'w> {
+    let Problem::Relation {
+        rule: Rule::Closure,
+        graph,
+        ..
+    } = problem
+    else {
+        return Ok(None);
+    };
+    let nodes = graph.node_count() as u32;
+    let mut session = ready(runtime, closure_bits::Session::new(runtime, &**graph)?)?;
+    Ok(Some(Box::new(Runs {
+        run: move |out: &mut closure_bits::Output| {
+            session.run_into(closure_bits::Run { nodes }, out)
+        },
+        field: pairs!(closure_bits::Output),
+        out: None,
+        results,
+    })))
+}
+
+/// Tuples that a relation has room for, of a caller who doubles the room until it is enough.
+fn room(pairs: u64) -> u32 {
+    pairs.next_power_of_two().min(MOST.into()) as u32
+}
+
+fn session<'w>(runtime: &Runtime, problem: &'w Problem, results: Results) -> Opened<'w> {
+    Ok(Some(match problem {
         Problem::Bfs { graph, .. } => {
             let mut session = ready(runtime, bfs::Session::new(runtime, &**graph)?)?;
             Box::new(Runs {
@@ -393,7 +596,35 @@ fn session<'w>(
                 results,
             })
         }
-    })
+        Problem::Relation {
+            rule: Rule::Closure,
+            graph,
+            pairs,
+        } => {
+            let mut session = ready(runtime, closure::Session::new(runtime, &**graph)?)?;
+            let run = closure::Run { room: room(*pairs) };
+            Box::new(Runs {
+                run: move |out: &mut closure::Output| session.run_into(run, out),
+                field: pairs!(closure::Output),
+                out: None,
+                results,
+            })
+        }
+        Problem::Relation {
+            rule: Rule::SameGeneration,
+            graph,
+            pairs,
+        } => {
+            let mut session = ready(runtime, same_generation::Session::new(runtime, &**graph)?)?;
+            let run = same_generation::Run { room: room(*pairs) };
+            Box::new(Runs {
+                run: move |out: &mut same_generation::Output| session.run_into(run, out),
+                field: pairs!(same_generation::Output),
+                out: None,
+                results,
+            })
+        }
+    }))
 }
 
 /// A result of the hash loop.

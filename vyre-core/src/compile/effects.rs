@@ -79,6 +79,7 @@ use crate::compile::ir::{
     AtomicOp, BinaryOp, Body, CsrQuery, Effect, Expr, LocalId, Stmt, UnaryOp,
 };
 use crate::compile::monotone::{self, may_fault};
+use crate::compile::unordered;
 use crate::vir0::isa;
 use crate::vir0::module::{
     Agreement, Buffer, BufferId, Domain, Extent, FixpointId, FrontierId, Least, Mode, Program,
@@ -183,6 +184,8 @@ pub fn agreement(program: &Program, bodies: &[&Body], conditions: &[&Body]) -> A
         let accesses = Accesses::of(body);
         let whole = if accesses.approximates {
             Some(Why::Approximates)
+        } else if accesses.unordered.is_some() {
+            Some(Why::TupleOrder)
         } else {
             match order_of_items(program, declared, body) {
                 Order::Unseen => None,
@@ -198,7 +201,7 @@ pub fn agreement(program: &Program, bodies: &[&Body], conditions: &[&Body]) -> A
             reasons.push(Reason {
                 wave,
                 resource: None,
-                site: None,
+                site: accesses.unordered,
                 why,
             });
             continue;
@@ -210,7 +213,9 @@ pub fn agreement(program: &Program, bodies: &[&Body], conditions: &[&Body]) -> A
                 Resource::Topology(_) => None,
                 Resource::Buffer(id) if once && is_owned(program, id, list) => None,
                 // One lane does one thing after the other, and unordered waves only update what it only updates.
-                Resource::Buffer(_) if is_alone && mode(list) == Mode::Write => None,
+                Resource::Buffer(_) if is_alone && mode(list) == Mode::Write && !accesses.walks => {
+                    None
+                }
                 Resource::Buffer(id) => order_of_buffer(program, &accesses, id, list),
                 Resource::Reduction(id) => order_of_reduction(program, id, list),
                 Resource::Queue(id) => order_of_queue(program, id, list),
@@ -520,6 +525,10 @@ pub(super) struct Accesses<'b> {
     own: Option<LocalId>,
     /// The body uses an operation that backends may round differently.
     approximates: bool,
+    /// A loop over the tuples of a key leaves something behind that depends on their order.
+    unordered: Option<SiteId>,
+    /// There is such a loop.
+    walks: bool,
     /// It inserts tuples. What is behind an insert may trap, in any of the items that insert the tuple; and how many
     /// tuples a full relation would need is found up to where lanes hear that it is full.
     names_any: bool,
@@ -538,6 +547,8 @@ impl<'b> Accesses<'b> {
             values: vec![None; n],
             own: body.item.index,
             approximates: false,
+            unordered: None,
+            walks: false,
             names_any: false,
         };
         let item = [body.item.index, body.item.src, body.item.dst];
@@ -611,6 +622,7 @@ impl<'b> Accesses<'b> {
             | Expr::Append { .. }
             | Expr::Insert { .. }
             | Expr::Contains { .. }
+            | Expr::Entry { .. }
             | Expr::Csr { .. } => false,
             e @ (Expr::Unary(..)
             | Expr::Binary { .. }
@@ -750,10 +762,29 @@ impl<'b> Accesses<'b> {
                 self.add(Resource::Buffer(e.buffer), kind, Some(e.site), own);
             }
             Effect::Push(frontier, _, site) => self.push(frontier, site),
+            Effect::File(cells, site) => {
+                let op = UpdateOp::Insert;
+                let kind = Kind::Update { op, rounds: false };
+                self.add(Resource::Buffer(cells), kind, Some(site), Own::No);
+            }
             Effect::Reduce(reduction) => self.reduce(reduction),
             Effect::No | Effect::Local(_) | Effect::Array(_) | Effect::Jump => {}
             Effect::Ask(_) | Effect::Append(..) | Effect::Insert(..) | Effect::Contains(..) => {
                 unreachable!("only expressions do that")
+            }
+        }
+        if let Stmt::Loop { body, .. } = stmt
+            && let Some(site) = unordered::over(body)
+        {
+            self.walks = true;
+            // Which turn traps first is open.
+            self.names_any = true;
+            let outside = |local: LocalId| {
+                let reads = self.reads.get(local.0 as usize).copied();
+                reads.is_none_or(|all| all > reads_of(body, local))
+            };
+            if unordered::shows(body, &outside, &|e| self.is_uniform(e)) {
+                self.unordered = self.unordered.or(Some(site));
             }
         }
         stmt.blocks().for_each(|b| self.block(b));
@@ -1021,7 +1052,8 @@ impl<'b> Accesses<'b> {
             | Expr::CompareExchange { .. }
             | Expr::Append { .. }
             | Expr::Insert { .. }
-            | Expr::Contains { .. } => false,
+            | Expr::Contains { .. }
+            | Expr::Entry { .. } => false,
         }
     }
 
@@ -1261,7 +1293,10 @@ impl<'b> Accesses<'b> {
                 };
                 self.add(Resource::Buffer(*table), kind, Some(*site), Own::No);
             }
-            Expr::Contains { table, site, .. } => {
+            Expr::Contains { table, site, .. }
+            | Expr::Entry {
+                index: table, site, ..
+            } => {
                 self.add(Resource::Buffer(*table), Kind::Load, Some(*site), Own::No);
             }
             Expr::Len(buffer) => self.add(Resource::Buffer(*buffer), Kind::Len, None, Own::No),

@@ -16,6 +16,7 @@ use crate::vir0::module::{
     BufferId, FrontierId, ListId, MAX_FIELDS, ReductionId, Resource, SiteId, TopologyId, Uniform,
 };
 use crate::vir0::scalar::Scalar;
+use crate::vir0::table::Index;
 use crate::vir0::trap::TrapKind;
 
 /// A mutable local variable of a body. Its type is `Body::locals[id]`.
@@ -121,6 +122,7 @@ impl Moved {
             | Stmt::Eval(_)
             | Stmt::Push { .. }
             | Stmt::PushItem { .. }
+            | Stmt::File { .. }
             | Stmt::Reduce { .. }
             | Stmt::Assert { .. }
             | Stmt::If { .. }
@@ -201,6 +203,13 @@ pub enum Stmt {
     /// cast).
     PushItem {
         frontier: FrontierId,
+        fields: Vec<Expr>,
+        site: SiteId,
+    },
+    /// Adds a tuple to an index, where it stands from the next barrier on. One value a field, as for `PushItem`. It
+    /// becomes a search of the keys and a store.
+    File {
+        index: Index,
         fields: Vec<Expr>,
         site: SiteId,
     },
@@ -478,6 +487,13 @@ pub enum Expr {
         fields: Vec<Expr>,
         site: SiteId,
     },
+    /// A cell of an index, u64, which holds a tuple; the loop whose body this is directly part of goes over the tuples
+    /// of a key, in an order that may be another one in the next run.
+    Entry {
+        index: BufferId,
+        at: Box<Expr>,
+        site: SiteId,
+    },
     /// `buffer.len()`, u32.
     Len(BufferId),
     /// A CSR query, u32.
@@ -505,6 +521,7 @@ impl Expr {
             | Expr::ArrayLoad { index: x, .. }
             | Expr::Load { index: x, .. }
             | Expr::AtomicLoad { index: x, .. }
+            | Expr::Entry { at: x, .. }
             | Expr::Csr { of: x, .. } => ([Some(x), None, None], &[]),
             Expr::Binary {
                 left: x, right: y, ..
@@ -547,6 +564,7 @@ impl Expr {
             | Expr::ArrayLoad { index: x, .. }
             | Expr::Load { index: x, .. }
             | Expr::AtomicLoad { index: x, .. }
+            | Expr::Entry { at: x, .. }
             | Expr::Csr { of: x, .. } => f(x),
             Expr::Binary {
                 left: x, right: y, ..
@@ -599,6 +617,7 @@ impl Expr {
                 site,
                 ..
             } => element(buffer, index, site, isa::Effect::Load),
+            Expr::Entry { index, at, site } => element(index, at, site, isa::Effect::Load),
             Expr::AtomicLoad {
                 buffer,
                 index,
@@ -661,6 +680,7 @@ impl Expr {
             | Expr::CompareExchange { .. }
             | Expr::Insert { .. }
             | Expr::Contains { .. } => Scalar::Bool,
+            Expr::Entry { .. } => Scalar::U64,
             Expr::Literal(s, _)
             | Expr::Uniform(_, s)
             | Expr::Unary(_, s, _)
@@ -698,6 +718,8 @@ pub enum Effect<'e> {
     Insert(ListId, SiteId),
     /// Looks for a tuple in the table of a relation.
     Contains(BufferId, SiteId),
+    /// Adds a tuple to an index.
+    File(BufferId, SiteId),
     /// Takes a value into a reduction.
     Reduce(ReductionId),
     /// The item goes on elsewhere than behind the statement.
@@ -740,7 +762,9 @@ impl Stmt {
             | Stmt::CheckIndex {
                 index, len: value, ..
             } => some([Some(index), Some(value)]),
-            Stmt::ArrayAssign { values, .. } | Stmt::PushItem { fields: values, .. } => Children {
+            Stmt::ArrayAssign { values, .. }
+            | Stmt::PushItem { fields: values, .. }
+            | Stmt::File { fields: values, .. } => Children {
                 list: values,
                 ..none
             },
@@ -790,9 +814,9 @@ impl Stmt {
                 f(index);
                 f(value);
             }
-            Stmt::ArrayAssign { values, .. } | Stmt::PushItem { fields: values, .. } => {
-                values.iter_mut().for_each(f);
-            }
+            Stmt::ArrayAssign { values, .. }
+            | Stmt::PushItem { fields: values, .. }
+            | Stmt::File { fields: values, .. } => values.iter_mut().for_each(f),
             Stmt::Loop { .. } | Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Return => {}
         }
     }
@@ -846,6 +870,7 @@ impl Stmt {
                 site,
             } => Effect::Push(*frontier, Some(value), *site),
             Stmt::PushItem { frontier, site, .. } => Effect::Push(*frontier, None, *site),
+            Stmt::File { index, site, .. } => Effect::File(index.cells, *site),
             Stmt::Reduce { reduction, .. } => Effect::Reduce(*reduction),
             Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Return => Effect::Jump,
             Stmt::Eval(_)

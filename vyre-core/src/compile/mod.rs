@@ -7,3 +7,4 @@ pub mod lower;
 mod monotone;
 mod relation;
 pub mod room;
+mod unordered;

@@ -430,8 +430,8 @@ impl Shared<'_> {
                 Effect::Append(list, site) | Effect::Insert(list, site) => {
                     Some((list.into(), site, Why::NotMonotone))
                 }
-                Effect::Contains(table, site) => {
-                    Some((Resource::Buffer(table), site, Why::NotMonotone))
+                Effect::Contains(cells, site) | Effect::File(cells, site) => {
+                    Some((Resource::Buffer(cells), site, Why::NotMonotone))
                 }
                 Effect::Reduce(reduction) => {
                     self.reduced.insert(reduction);
@@ -488,9 +488,10 @@ impl Shared<'_> {
             Expr::Append { list, site, .. } | Expr::Insert { list, site, .. } => {
                 ((*list).into(), *site, Why::NotMonotone)
             }
-            Expr::Contains { table, site, .. } => {
-                (Resource::Buffer(*table), *site, Why::NotMonotone)
-            }
+            Expr::Contains { table, site, .. }
+            | Expr::Entry {
+                index: table, site, ..
+            } => (Resource::Buffer(*table), *site, Why::NotMonotone),
             _ => return Ok(()),
         };
         Err(Reason {

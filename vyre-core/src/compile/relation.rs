@@ -3,7 +3,8 @@
 //! A relation is a list of its tuples, each once, beside a table by which a tuple is found
 //! ([`Table`]). The analyses of a body see [`Expr::Insert`] and [`Expr::Contains`] as they are;
 //! before it is lowered, each becomes a search of the table, and an append where the tuple is new. So backends, planners
-//! and the bytecode know lists and buffers, and nothing of relations.
+//! and the bytecode know lists and buffers, and nothing of relations. The same with [indexes](crate::vir0::table::Index): a wave of the pass
+//! files what a relation was given before others look it up.
 
 use super::ir::build::Sequence;
 use super::ir::{Block, Body, Expr, Stmt};
@@ -25,13 +26,16 @@ pub(super) fn expand(body: &Body) -> Option<Body> {
 }
 
 fn any(block: &[Stmt]) -> bool {
-    block
-        .iter()
-        .any(|stmt| stmt.operands().any(uses) || stmt.blocks().any(any))
+    block.iter().any(|stmt| {
+        matches!(stmt, Stmt::File { .. }) || stmt.operands().any(uses) || stmt.blocks().any(any)
+    })
 }
 
 fn uses(e: &Expr) -> bool {
-    matches!(e, Expr::Insert { .. } | Expr::Contains { .. }) || e.operands().any(uses)
+    matches!(
+        e,
+        Expr::Insert { .. } | Expr::Contains { .. } | Expr::Entry { .. }
+    ) || e.operands().any(uses)
 }
 
 fn block(stmts: &mut Block, locals: &mut Vec<Scalar>) {
@@ -39,7 +43,14 @@ fn block(stmts: &mut Block, locals: &mut Vec<Scalar>) {
     for mut stmt in std::mem::take(stmts) {
         stmt.each_operand_mut(&mut |e| expr(e, locals, &mut out));
         stmt.each_block_mut(&mut |b| block(b, locals));
-        out.push(stmt);
+        match stmt {
+            Stmt::File {
+                index,
+                fields,
+                site,
+            } => index.file(&mut Sequence::new(locals, &mut out, site), fields),
+            stmt => out.push(stmt),
+        }
     }
     *stmts = out;
 }
@@ -68,6 +79,12 @@ fn expr(e: &mut Expr, locals: &mut Vec<Scalar>, out: &mut Block) {
             let (table, fields) = (Table { cells: *table }, std::mem::take(fields));
             table.contains(&mut Sequence::new(locals, out, *site), fields)
         }
+        Expr::Entry { index, at, site } => Expr::Load {
+            buffer: *index,
+            scalar: Scalar::U64,
+            index: std::mem::replace(at, Box::new(Expr::Literal(Scalar::U32, 0))),
+            site: *site,
+        },
         _ => return,
     };
     *e = value;

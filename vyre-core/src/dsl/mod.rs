@@ -37,7 +37,7 @@ pub use csr::Csr;
 pub use grid::Cell;
 pub use parts::{BoundsError, Parts};
 pub use record::Record;
-pub use relation::{Insert, Lookup, Relation, Tuples};
+pub use relation::{Filing, Indexes, Insert, Lookup, Relation, Tuples, With, column_bits};
 pub use rows::{Rows, RowsError};
 pub use views::{Atomic, AtomicElement, Buf, Row};
 

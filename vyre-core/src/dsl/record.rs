@@ -131,6 +131,9 @@ pub trait Shape: Scalars + Send + Sync + PartialEq + 'static {
     /// Adds the bits of each scalar to a key of `bits` bits, the first scalar lowest. What is beyond 64 bits is lost.
     #[doc(hidden)]
     fn pack(self, key: &mut u64, bits: &mut u32);
+    /// What was packed into a key, from so many bits on.
+    #[doc(hidden)]
+    fn unpack(key: u64, bits: &mut u32) -> Self;
 }
 
 const TYPED: &str = "there is an array for each scalar, of its type";
@@ -188,6 +191,13 @@ macro_rules! scalars {
                 let unused = 64 - 8 * size_of::<$ty>() as u32;
                 *key |= (self.to_bits64() << unused >> unused).checked_shl(*bits).unwrap_or(0);
                 *bits += 8 * size_of::<$ty>() as u32;
+            }
+            #[inline]
+            fn unpack(key: u64, bits: &mut u32) -> $ty {
+                let unused = 64 - 8 * size_of::<$ty>() as u32;
+                let value = key.checked_shr(*bits).unwrap_or(0) << unused >> unused;
+                *bits += 8 * size_of::<$ty>() as u32;
+                <$ty>::from_bits64(value)
             }
         }
     )*};
@@ -295,6 +305,10 @@ impl<T: AtomicElement + Shape, const N: usize> Shape for [T; N] {
     fn pack(self, key: &mut u64, bits: &mut u32) {
         self.into_iter().for_each(|value| value.pack(key, bits));
     }
+    #[inline]
+    fn unpack(key: u64, bits: &mut u32) -> [T; N] {
+        std::array::from_fn(|_| T::unpack(key, bits))
+    }
 }
 
 macro_rules! tuples {
@@ -344,6 +358,8 @@ macro_rules! tuples {
             }
             #[inline]
             fn pack(self, key: &mut u64, bits: &mut u32) { $(self.$i.pack(key, bits);)+ }
+            #[inline]
+            fn unpack(key: u64, bits: &mut u32) -> Self { ($($ty::unpack(key, bits),)+) }
         }
     )*};
 }

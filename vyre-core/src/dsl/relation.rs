@@ -3,7 +3,7 @@
 use super::params::Append;
 use super::record::{Record, Shape};
 use super::views::{Atomic, Buf};
-use crate::vir0::table::Table;
+use crate::vir0::table::{Index, Table};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -20,11 +20,13 @@ pub struct Relation<T> {
 pub struct Insert<'t, T> {
     rows: &'t Append<T>,
     cells: &'t Buf<Atomic<u64>>,
+    indexes: &'t Indexes<'t>,
 }
 
 /// The tuples that a relation had when the barrier group began.
 pub struct Lookup<'t, T> {
     cells: &'t Buf<u64>,
+    indexes: &'t Indexes<'t>,
     of: PhantomData<T>,
 }
 
@@ -185,7 +187,28 @@ impl Search {
 impl<'t, T: Record> Insert<'t, T> {
     #[inline]
     pub(crate) fn over(rows: &'t Append<T>, cells: &'t Buf<Atomic<u64>>) -> Insert<'t, T> {
-        Insert { rows, cells }
+        Insert {
+            rows,
+            cells,
+            indexes: Indexes::NONE,
+        }
+    }
+
+    /// With the indexes of the relation.
+    #[doc(hidden)]
+    #[inline]
+    pub fn walking<'a>(self, indexes: &'a Indexes<'a>) -> Insert<'a, T>
+    where
+        't: 'a,
+    {
+        Insert { indexes, ..self }
+    }
+
+    /// The tuples whose columns have these bits, which were there when the round began.
+    #[doc(hidden)]
+    #[inline]
+    pub fn with(&self, mask: u64, key: u64) -> With<'t, T> {
+        self.indexes.with(mask, key)
     }
 
     /// Inserts a tuple; whether the relation did not have it. Of several lanes that insert the same tuple, one is told
@@ -229,8 +252,26 @@ impl<'t, T: Record> Lookup<'t, T> {
     pub fn over(cells: &'t Buf<u64>) -> Lookup<'t, T> {
         Lookup {
             cells,
+            indexes: Indexes::NONE,
             of: PhantomData,
         }
+    }
+
+    /// With the indexes of the relation.
+    #[doc(hidden)]
+    #[inline]
+    pub fn walking<'a>(self, indexes: &'a Indexes<'a>) -> Lookup<'a, T>
+    where
+        't: 'a,
+    {
+        Lookup { indexes, ..self }
+    }
+
+    /// The tuples whose columns have these bits, which were there when the round began.
+    #[doc(hidden)]
+    #[inline]
+    pub fn with(&self, mask: u64, key: u64) -> With<'t, T> {
+        self.indexes.with(mask, key)
     }
 
     /// Whether the relation has a tuple.
@@ -246,4 +287,211 @@ impl<'t, T: Record> Lookup<'t, T> {
             }
         }
     }
+}
+
+/// The cells of an index, divided into its parts.
+#[derive(Clone, Copy)]
+struct Cells {
+    unit: u32,
+}
+
+impl Cells {
+    #[inline]
+    fn of(len: u32) -> Cells {
+        Cells {
+            unit: len / Index::UNITS,
+        }
+    }
+
+    fn keys(self) -> u32 {
+        Index::KEYS * self.unit
+    }
+
+    /// Goes through a hash set of so many cells, from the one on in which the search for a key begins.
+    #[inline]
+    fn probe(key: u64, cells: u32) -> impl Iterator<Item = u32> {
+        let first = Table::first_cell(key, cells);
+        (first..cells).chain(0..first)
+    }
+
+    /// The cell of a key's tuple with this number. `find` gives the cell of a block's key in the hash set of so many
+    /// cells from a cell on.
+    #[inline]
+    fn place(self, (slot, number): (u32, u32), find: impl FnOnce(u64, u32, u32) -> u32) -> u32 {
+        match number.checked_sub(Index::FIRST) {
+            None => 2 * self.keys() + slot * Index::FIRST + number,
+            Some(behind) => {
+                let key = u64::from(slot) << 32 | u64::from(behind / Index::BLOCK);
+                let blocks = Index::BLOCKS * self.unit;
+                let at = find(key, blocks, self.unit);
+                blocks + self.unit + at * Index::BLOCK + behind % Index::BLOCK
+            }
+        }
+    }
+}
+
+/// The side of an index that its own wave adds the tuples of a relation to.
+#[doc(hidden)]
+pub struct Filing<'t, T> {
+    cells: &'t Buf<Atomic<u64>>,
+    mask: u64,
+    of: PhantomData<T>,
+}
+
+impl<T> fmt::Debug for Filing<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Filing").finish_non_exhaustive()
+    }
+}
+
+impl<T> Clone for Filing<'_, T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Filing<'_, T> {}
+
+impl<'t, T: Record> Filing<'t, T> {
+    /// Into these cells, by the columns with these bits.
+    #[inline]
+    pub fn over(cells: &'t Buf<Atomic<u64>>, mask: u64) -> Filing<'t, T> {
+        Filing {
+            cells,
+            mask,
+            of: PhantomData,
+        }
+    }
+
+    /// Adds a tuple.
+    #[inline]
+    pub fn file(&self, tuple: T) {
+        let (mut bits, mut width) = (0, 0);
+        tuple.into_shape().pack(&mut bits, &mut width);
+        let parts = Cells::of(self.cells.len());
+        let slot = self.claim(bits & self.mask, 0, parts.keys());
+        let before = self.cells[parts.keys() + slot].fetch_add(1);
+        let number = (before as u32).wrapping_add(1);
+        let place = parts.place((slot, number), |key, base, cells| {
+            self.claim(key, base, cells)
+        });
+        self.cells[place].store(bits);
+    }
+
+    /// The cell of a key, which is taken for it where it has none.
+    #[inline]
+    fn claim(&self, key: u64, base: u32, cells: u32) -> u32 {
+        let mut all = Cells::probe(key, cells);
+        // There are more cells than keys.
+        let found = all.find(|at| {
+            let cell = &self.cells[base + at];
+            loop {
+                match cell.load() {
+                    now if now == key => return true,
+                    Table::EMPTY if cell.compare_exchange(Table::EMPTY, key) => return true,
+                    // Another lane took it: this very cell may have the key now.
+                    Table::EMPTY => {}
+                    _ => return false,
+                }
+            }
+        });
+        found.unwrap_or(0)
+    }
+}
+
+/// The indexes of a relation, each with the bits of its columns.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Indexes<'t> {
+    all: [Option<(u64, &'t Buf<u64>)>; Index::MOST],
+}
+
+impl fmt::Debug for Indexes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Indexes").finish_non_exhaustive()
+    }
+}
+
+impl<'t> Indexes<'t> {
+    const NONE: &'static Indexes<'static> = &Indexes {
+        all: [None; Index::MOST],
+    };
+
+    /// Over the cells of each.
+    #[inline]
+    pub fn over<const N: usize>(given: [(u64, &'t Buf<u64>); N]) -> Indexes<'t> {
+        let mut all = Indexes::NONE.all;
+        for (index, given) in all.iter_mut().zip(given) {
+            *index = Some(given);
+        }
+        Indexes { all }
+    }
+
+    /// The tuples whose columns have these bits.
+    #[inline]
+    fn with<T: Record>(&self, mask: u64, key: u64) -> With<'t, T> {
+        let mut all = self.all.iter().flatten();
+        let (_, cells) = *all
+            .find(|(columns, _)| *columns == mask)
+            .expect("the relation has this index");
+        let keys = Cells::of(cells.len()).keys();
+        let mut slots = Cells::probe(key, keys);
+        let slot = slots.find(|at| matches!(cells[*at], now if now == key || now == Table::EMPTY));
+        let slot = slot.filter(|at| cells[*at] == key);
+        let count = slot.map_or(0, |at| (cells[keys + at] as u32).wrapping_add(1));
+        With {
+            cells,
+            slot: slot.unwrap_or(0),
+            numbers: 0..count,
+            of: PhantomData,
+        }
+    }
+}
+
+/// The tuples of a relation with the same columns: what `path.with_from(x)` goes over.
+pub struct With<'t, T> {
+    cells: &'t Buf<u64>,
+    slot: u32,
+    numbers: std::ops::Range<u32>,
+    of: PhantomData<T>,
+}
+
+impl<T> fmt::Debug for With<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let left = self.numbers.len();
+        f.debug_struct("With")
+            .field("left", &left)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Record> Iterator for With<'_, T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        let number = self.numbers.next()?;
+        let parts = Cells::of(self.cells.len());
+        let place = parts.place((self.slot, number), |key, base, cells| {
+            let mut all = Cells::probe(key, cells);
+            all.find(|at| self.cells[base + at] == key).unwrap_or(0)
+        });
+        let mut at = 0;
+        let shape = T::Shape::unpack(self.cells[place], &mut at);
+        Some(T::from_shape(shape))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.numbers.size_hint()
+    }
+}
+
+/// The bits of a column, from so many bits of a tuple on.
+#[doc(hidden)]
+#[inline]
+pub fn column_bits<T: Record>(value: T, mut at: u32) -> u64 {
+    let mut key = 0;
+    value.into_shape().pack(&mut key, &mut at);
+    key
 }

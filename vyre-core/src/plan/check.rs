@@ -17,7 +17,7 @@
 use super::memory::{Readback, Scratch, WaveBytes};
 use super::{Edge, NodeId};
 use crate::vir0::module::{
-    Access, FixpointId, Mode, NodeRef, Program, Resource, Step, UpdateOp, Wave, WaveId,
+    Access, FixpointId, Mode, NodeRef, Portion, Program, Resource, Step, UpdateOp, Wave, WaveId,
 };
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -462,8 +462,15 @@ impl Walk<'_> {
         let mut found = Vec::new();
         for together in by_time.chunk_by(|a, b| a.0 == b.0) {
             let uses = together.iter().flat_map(|&(_, id)| {
-                let accesses = &program.waves[id.index()].accesses;
-                accesses.iter().map(move |a| (a.resource, (id, a.mode)))
+                let wave = &program.waves[id.index()];
+                // What is last of a relation was there before the round.
+                let last = match wave.domain.list() {
+                    Some((list, Portion::Last)) => Some(Resource::from(list)),
+                    _ => None,
+                };
+                let meets = move |a: &&Access| (Some(a.resource), a.mode) != (last, Mode::Read);
+                let accesses = wave.accesses.iter().filter(meets);
+                accesses.map(move |a| (a.resource, (id, a.mode)))
             });
             for (resource, first, second) in clashes(uses, excused) {
                 found.push(Violation::Waves {

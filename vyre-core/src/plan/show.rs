@@ -7,7 +7,7 @@ use crate::plan::footprint::{Target, Wide, wide};
 use crate::plan::lives::Life;
 use crate::plan::{check, pull, shaders};
 use crate::vir0::disasm::class;
-use crate::vir0::find::{Loop, loops};
+use crate::vir0::find::{self, Loop, loops};
 use crate::vir0::fingerprint::Fingerprint;
 use crate::vir0::flow::{effect, op};
 use crate::vir0::isa::{Effect, Op, Word};
@@ -130,7 +130,8 @@ fn show(p: &Program, f: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// Whether a loop looks for a tuple in the table of a relation: no loop of the user's.
+/// Whether a loop looks for a tuple in the table of a relation, or for a key in an index: no loop of the user's, which
+/// has numbered turns where it goes over tuples.
 fn is_search(p: &Program, kernel: &Kernel, of: &Loop, all: &[Loop]) -> bool {
     let inside = |pc: usize| {
         all.iter()
@@ -141,7 +142,8 @@ fn is_search(p: &Program, kernel: &Kernel, of: &Loop, all: &[Loop]) -> bool {
         _ => false,
     };
     let mut words = kernel.code.iter().enumerate().take(of.end).skip(of.at);
-    words.any(|(pc, w)| looks(w) && !inside(pc))
+    let numbered = !matches!(&of.turns, Err(kept) if kept.why == find::Why::NotNumbered);
+    !numbered && words.any(|(pc, w)| looks(w) && !inside(pc))
 }
 
 /// The loops of bodies, a line each under a heading, or nothing where there are none: those whose turns can go in any

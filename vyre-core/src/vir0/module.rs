@@ -967,6 +967,9 @@ impl Reason {
             Why::ListOrder => format!("{wave} appends to {what}; its order is read back"),
             Why::Slot => format!("{wave} uses the slots that it gets in {what}"),
             Why::Inserts => format!("{wave} shows which item inserts a tuple into {what} first"),
+            Why::TupleOrder => {
+                format!("{wave} shows the order in which it goes over the tuples of a key")
+            }
             Why::OldValue => format!("{wave} uses the old value of {what}"),
             Why::ReadsChanged => format!("{wave} reads {what}, which other items change meanwhile"),
             Why::Stores => format!("{wave} stores to {what}; the last of several items wins"),
@@ -1060,6 +1063,8 @@ pub enum Why {
     Anew = 18,
     /// Several items insert one tuple, and more than the tuple shows which was the first.
     Inserts = 19,
+    /// What a loop over the tuples of a key leaves behind shows their order.
+    TupleOrder = 20,
 }
 
 /// A whole pass.

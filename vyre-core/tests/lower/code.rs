@@ -171,26 +171,25 @@ fn for_over_a_range() {
     check(
         b,
         expect![[r#"
-        kernel f (index r0), 4 rows, 4 frames
-           0  mov.b32 r1, 0
-           1  mov.b32 r2, 0
-           2  loop
-           3    len r3, u32
-           4    le.u32 r3, r3, r2
-           5    break.if r3
-           6    ld.b8 r3, bool[r2]
-           7    if r3
-           8      add.b32 r2, r2, 1
-           9      continue
-          10    endif
-          11    eq.b32 r3, r2, 7
-          12    break.if r3
-          13    add.b32 r1, r1, r2
-          14    add.b32 r2, r2, 1
-          15  endloop
-          16  st.b32 u32[r0], r1
-          17  ret
-    "#]],
+            kernel f (index r0), 4 rows, 4 frames
+               0  mov.b32 r1, 0
+               1  mov.b32 r2, 0
+               2  loop
+               3    len r3, u32
+               4    le.u32 r3, r3, r2
+               5    break.if r3
+               6    ld.b8 r3, bool[r2]
+               7    if r3
+               8    else
+               9      eq.b32 r3, r2, 7
+              10      break.if r3
+              11      add.b32 r1, r1, r2
+              12    endif
+              13    add.b32 r2, r2, 1
+              14  endloop
+              15  st.b32 u32[r0], r1
+              16  ret
+        "#]],
     );
 }
 

@@ -4,6 +4,7 @@ use crate::*;
 use vyre_core::compile::effects::{agreement, uses};
 use vyre_core::vir0::module::{Agreement, Reason, Why};
 use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::table::Index;
 
 fn modes(b: &Body) -> Vec<(Resource, Mode, Option<SiteId>)> {
     let list = uses(b).into_iter();
@@ -669,6 +670,71 @@ mod of_relations {
             matches!(judged(&b, of_scalars), Agreement::Open(_)),
             "where a tuple lies"
         );
+    }
+
+    #[test]
+    fn filing_updates_and_a_walk_reads() {
+        let modes = |block| {
+            let list = modes(&body(&[U32; 8], block)).into_iter();
+            list.map(|(resource, mode, _)| (resource, mode))
+                .collect::<Vec<_>>()
+        };
+        let cells = Resource::Buffer(table());
+        let file = Stmt::File {
+            index: Index {
+                cells: table(),
+                mask: u32::MAX.into(),
+            },
+            fields: vec![local(1), local(2)],
+            site: SiteId(4),
+        };
+        let files = (cells, Mode::Update(UpdateOp::Insert));
+        assert_eq!(modes(vec![file.clone()]), [files]);
+        assert_eq!(modes(vec![file.clone(), file.clone()]), [files]);
+        assert_eq!(of(vec![file.clone()]), Agreement::Bits);
+
+        // let mut sum = 0; for t in path.with_from(x) { sum += t.to; } push(sum);
+        let walk = |turn: Stmt| {
+            let entry = Expr::Entry {
+                index: table(),
+                at: Box::new(local(4)),
+                site: SiteId(5),
+            };
+            let low = Expr::Cast {
+                from: Scalar::U64,
+                to: U32,
+                value: Box::new(local(8)),
+            };
+            let end = cmp(CompareOp::Ge, U32, local(4), local(5));
+            vec![
+                set(4, lit(0)),
+                set(5, lit(9)),
+                set(7, lit(0)),
+                repeat(vec![
+                    when(end, vec![BREAK]),
+                    set(8, entry),
+                    set(4, add(local(4), lit(1))),
+                    set(6, low),
+                    turn,
+                ]),
+                push(local(7)),
+            ]
+        };
+        let judged = |turn| {
+            let mut locals = [U32; 9];
+            locals[8] = Scalar::U64;
+            judged(&body(&locals, walk(turn)), |_| {})
+        };
+        assert_eq!(judged(set(7, add(local(7), local(6)))), ALL_BUT_TRAPS);
+        let last = Agreement::Open(vec![Reason {
+            wave: WaveId(0),
+            resource: None,
+            site: Some(SiteId(5)),
+            why: Why::TupleOrder,
+        }]);
+        assert_eq!(judged(set(7, local(6))), last);
+        let reads = modes(walk(file));
+        assert_eq!(reads[0], (cells, Mode::Write), "it walks what it files");
     }
 
     #[test]

@@ -409,6 +409,7 @@ impl<'a> Oracle<'a> {
                 let item: Result<_, _> = fields.iter().map(|e| self.expr(e)).collect();
                 self.world.items[1].push(item?);
             }
+            Stmt::File { .. } => unreachable!("random bodies have no indexes"),
             Stmt::Reduce { reduction, value } => {
                 let value = self.expr(value)?;
                 self.world.reduced.push((reduction.0, value));
@@ -598,7 +599,7 @@ impl<'a> Oracle<'a> {
                 items.push(item?);
                 items.len() as u64 - 1
             }
-            Expr::Insert { .. } | Expr::Contains { .. } => {
+            Expr::Insert { .. } | Expr::Contains { .. } | Expr::Entry { .. } => {
                 unreachable!("random bodies have no relations")
             }
             Expr::Len(_) => LEN.into(),

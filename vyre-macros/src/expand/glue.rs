@@ -1,6 +1,7 @@
 //! The implementation of `Pass`, and what it hands the runtime: columns, uniforms, and the functions that sweep.
 
 use super::*;
+use crate::kernel::param::Indexes;
 use vyre_core::vir0::module::{Bound, ConstantId, QueueId, ScalarId, Width};
 
 impl Expansion<'_> {
@@ -593,18 +594,38 @@ fn sweep_glue(
                 let of = of(Slot::Queue(l.into()));
                 column(quote! { cx.append #of (#id) });
             }
-            ParamKind::Insert(l, table) => {
+            ParamKind::Insert(l, table, indexes) => {
                 let (id, table) = (l.0, table.0);
                 let of = of(Slot::Queue(l.into()));
                 column(quote! { cx.insert #of (#id, #table) });
-                *args.last_mut().expect("just pushed") = quote! { &#p };
+                *args.last_mut().expect("just pushed") = match walked(&p, indexes, private) {
+                    None => quote! { &#p },
+                    Some((name, views)) => {
+                        lets.push(views);
+                        quote! { &#p.walking(&#name) }
+                    }
+                };
             }
-            ParamKind::Lookup(l, table) => {
+            ParamKind::Lookup(l, table, indexes) => {
                 let id = table.0;
                 let of = of(Slot::Queue(l.into()));
                 lets.push(quote! {
                     let #p = cx.read::<::core::primitive::u64>(#id);
                     let #p = #private::Lookup #of ::over(#p.view());
+                });
+                *args.last_mut().expect("just pushed") = match walked(&p, indexes, private) {
+                    None => quote! { &#p },
+                    Some((name, views)) => {
+                        lets.push(views);
+                        quote! { &#p.walking(&#name) }
+                    }
+                };
+            }
+            ParamKind::Filing(index) => {
+                let (id, mask) = (index.cells.0, index.mask);
+                lets.push(quote! {
+                    let #p = cx.atomic::<::core::primitive::u64>(#id);
+                    let #p = #private::Filing::over(#p.view(), #mask);
                 });
                 *args.last_mut().expect("just pushed") = quote! { &#p };
             }
@@ -661,6 +682,25 @@ fn sweep_glue(
         #(#lets)*
         cx.#method(#named, #columns, move |lane, #item #names| #call);
     }
+}
+
+/// What a parameter walks: the name that the indexes have, and what gets them.
+fn walked(p: &Ident, indexes: Indexes, private: &TokenStream) -> Option<(Ident, TokenStream)> {
+    let (mut reads, mut views, mut all) = (Vec::new(), Vec::new(), Vec::new());
+    for (k, index) in indexes.iter().enumerate() {
+        let (id, mask) = (index.cells.0, index.mask);
+        let cells = format_ident!("{p}_{k}", span = p.span());
+        reads.push(quote! { let #cells = cx.read::<::core::primitive::u64>(#id); });
+        views.push(quote! { let #cells = #cells.view(); });
+        all.push(quote! { (#mask, #cells) });
+    }
+    let name = format_ident!("{p}_indexes", span = p.span());
+    let lets = quote! {
+        #(#reads)*
+        #(#views)*
+        let #name = #private::Indexes::over([#(#all),*]);
+    };
+    (!all.is_empty()).then_some((name, lets))
 }
 
 /// `(a, b,)`; more than [`TUPLE`] elements nest.

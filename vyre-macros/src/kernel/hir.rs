@@ -178,6 +178,14 @@ pub(super) enum Source {
         of: Box<Expr>,
         site: Span,
     },
+    /// `relation.with_column(x)`: a value for each column, with its position among the scalars of a tuple.
+    With {
+        relation: Handle,
+        columns: Vec<(usize, Expr)>,
+        /// The type of a tuple.
+        of: Ty,
+        site: Span,
+    },
     /// `g.neighbors(v)`, `g.edges(v)` or `text.row(v)`.
     Row {
         from: Handle,
@@ -308,6 +316,12 @@ pub(super) enum Kind {
     /// `relation.insert(tuple)`: whether it is new.
     Insert {
         relation: Handle,
+        value: Box<Expr>,
+        site: Span,
+    },
+    /// `index.file(tuple)`, of the wave that fills an index.
+    File {
+        index: Handle,
         value: Box<Expr>,
         site: Span,
     },

@@ -13,6 +13,7 @@ use vyre_core::vir0::module::{
     TopologyId, Uniform, Width,
 };
 use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::table::Index;
 
 /// The words of the kernel language, which the prelude brings: types of parameters, and of fields of `Data`.
 pub(crate) const WORDS: [&str; 26] = [
@@ -20,6 +21,9 @@ pub(crate) const WORDS: [&str; 26] = [
     "Insert", "List", "Lookup", "Max", "Min", "Node", "Or", "Push", "Records", "Reduce",
     "Relation", "Round", "Row", "Rows", "Sum",
 ];
+
+/// The indexes of a relation. They stay until the compiler ends, so that a kind of parameter is a value like the others.
+pub(crate) type Indexes = &'static [Index];
 
 /// What a parameter of a wave is, or a name in an `until` condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,10 +93,12 @@ pub(crate) enum ParamKind {
     PushItems(FrontierId),
     /// `log: &Append<T>`.
     Append(ListId),
-    /// `path: &Insert<T>`: the list of the relation, and its table.
-    Insert(ListId, BufferId),
+    /// `path: &Insert<T>`: the list of the relation, its table, and its indexes.
+    Insert(ListId, BufferId, Indexes),
     /// `path: &Lookup<T>`: the same.
-    Lookup(ListId, BufferId),
+    Lookup(ListId, BufferId, Indexes),
+    /// `index: &Filing<T>`, of the wave that adds tuples to an index.
+    Filing(Index),
     /// `s: &Reduce<..>`; `count` for `Count`.
     Reduce {
         id: ReductionId,
@@ -137,8 +143,15 @@ impl ParamKind {
             ParamKind::Csr(t) => resource == Resource::Topology(t),
             ParamKind::Push(f) | ParamKind::PushItems(f) => resource == f.into(),
             ParamKind::Append(l) | ParamKind::Relation(l) => resource == l.into(),
-            ParamKind::Insert(l, table) => resource == l.into() || buffers(table, 1),
-            ParamKind::Lookup(_, table) => buffers(table, 1),
+            ParamKind::Insert(l, table, indexes) => {
+                let walked = indexes.iter().any(|i| buffers(i.cells, 1));
+                resource == l.into() || buffers(table, 1) || walked
+            }
+            ParamKind::Lookup(_, table, indexes) => {
+                let walked = indexes.iter().any(|i| buffers(i.cells, 1));
+                buffers(table, 1) || walked
+            }
+            ParamKind::Filing(index) => buffers(index.cells, 1),
             ParamKind::Queue(q) => resource == q.into(),
             ParamKind::Reduced(id, _) | ParamKind::Reduce { id, .. } => {
                 resource == Resource::Reduction(id)
@@ -185,6 +198,7 @@ impl ParamKind {
             | ParamKind::PushItems(_)
             | ParamKind::Insert(..)
             | ParamKind::Lookup(..)
+            | ParamKind::Filing(_)
             | ParamKind::Append(_) => Meaning::HandleOfStructs,
         }
     }
@@ -211,8 +225,12 @@ impl ParamKind {
             HandleTy::Push => ParamKind::Push(FrontierId(0)),
             HandleTy::PushItems(_) => ParamKind::PushItems(FrontierId(0)),
             HandleTy::Append(_) => ParamKind::Append(ListId(0)),
-            HandleTy::Insert(_) => ParamKind::Insert(ListId(0), buffer),
-            HandleTy::Lookup(_) => ParamKind::Lookup(ListId(0), buffer),
+            HandleTy::Insert(_) => ParamKind::Insert(ListId(0), buffer, &[]),
+            HandleTy::Lookup(_) => ParamKind::Lookup(ListId(0), buffer, &[]),
+            HandleTy::Filing(_) => ParamKind::Filing(Index {
+                cells: buffer,
+                mask: 0,
+            }),
             HandleTy::Records(_) => ParamKind::Records {
                 first: buffer,
                 count: 1,
@@ -265,6 +283,7 @@ pub(super) enum HandleTy {
     Append(usize),
     Insert(usize),
     Lookup(usize),
+    Filing(usize),
     Records(usize),
     /// Rows of differing lengths.
     Rows(Scalar),
@@ -306,6 +325,7 @@ impl fmt::Display for HandleTy {
             HandleTy::Append(_) => write!(f, "&Append<_>"),
             HandleTy::Insert(_) => write!(f, "&Insert<_>"),
             HandleTy::Lookup(_) => write!(f, "&Lookup<_>"),
+            HandleTy::Filing(_) => write!(f, "&Filing<_>"),
             HandleTy::Records(_) => write!(f, "&Records<_>"),
             HandleTy::Rows(s) => write!(f, "&Rows<{}>", s.name()),
             HandleTy::OwnValues {
@@ -372,6 +392,8 @@ pub(crate) enum Written {
     Insert,
     /// `&Lookup<T>`
     Lookup,
+    /// `&Filing<T>`
+    Filing,
     /// `&Records<T>`
     Records,
     Reduce(ReduceOp, Scalar, bool),
@@ -409,6 +431,7 @@ impl Written {
             | Written::Append
             | Written::Insert
             | Written::Lookup
+            | Written::Filing
             | Written::Records
             | Written::Other => None,
         }
@@ -421,6 +444,7 @@ impl Written {
             Written::Append => Some(HandleTy::Append),
             Written::Insert => Some(HandleTy::Insert),
             Written::Lookup => Some(HandleTy::Lookup),
+            Written::Filing => Some(HandleTy::Filing),
             Written::Records => Some(HandleTy::Records),
             Written::Node
             | Written::Index
@@ -522,6 +546,7 @@ fn behind_reference(ty: &Type) -> Written {
             ("Append", _) => Written::Append,
             ("Insert", _) => Written::Insert,
             ("Lookup", _) => Written::Lookup,
+            ("Filing", _) => Written::Filing,
             ("Records", _) => Written::Records,
             ("Push", _) if type_word(arg).as_deref() == Some("Node") => Written::Push,
             ("Push", _) => Written::PushItems,

@@ -75,6 +75,17 @@ impl Ty {
         }
     }
 
+    /// The scalars of a tuple or of a struct of scalars, in order.
+    pub(super) fn scalars(&self) -> Vec<Scalar> {
+        match self {
+            Ty::Scalar(scalar) => vec![*scalar],
+            other => {
+                let fields = other.fields().unwrap_or_default();
+                fields.iter().flat_map(Ty::scalars).collect()
+            }
+        }
+    }
+
     /// How many numbers a value holds, in all its parts; one that is not known yet counts as one.
     pub(super) fn numbers(&self) -> u64 {
         match self {

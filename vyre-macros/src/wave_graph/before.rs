@@ -24,7 +24,8 @@ impl Field {
     /// Whether no user has written it.
     pub(crate) fn is_hidden(&self) -> bool {
         let name = self.name.to_string();
-        name.contains(BEFORE) || name.contains(KEPT)
+        let words = [BEFORE, KEPT, super::index::INDEX];
+        words.iter().any(|word| name.contains(word))
     }
 
     /// What the user knows it as.

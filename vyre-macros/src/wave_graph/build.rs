@@ -37,8 +37,8 @@ use vyre_core::vir0::container::{encode, program_hash};
 use vyre_core::vir0::local::{Local, locals};
 use vyre_core::vir0::module::{
     Access, Agreement, BufferId, Constant, Domain, Extent, Fixpoint, FixpointId, Kernel, KernelId,
-    MAX_ROUNDS, Mode, Program, Reason, Reduction, Resource, Role, SiteId, Step, TopologyId, Wave,
-    Why,
+    MAX_ROUNDS, Mode, Portion, Program, Reason, Reduction, Resource, Role, SiteId, Step,
+    TopologyId, Wave, Why,
 };
 use vyre_core::vir0::verify::verify;
 
@@ -975,7 +975,15 @@ impl Builder<'_, '_> {
 
 /// One access a resource, sorted.
 fn joined(uses: &[Use]) -> Vec<Access> {
-    let mut accesses: Vec<Access> = uses.iter().map(|u| u.access).collect();
+    // What else a wave does to a relation of which it sweeps what is last is all that others meet.
+    let more = |u: &&Use| {
+        let same = |other: &Use| other.access.resource == u.access.resource;
+        u.via != Via::Last
+            || !uses
+                .iter()
+                .any(|other| other.via != Via::Last && same(other))
+    };
+    let mut accesses: Vec<Access> = uses.iter().filter(more).map(|u| u.access).collect();
     accesses.sort_unstable();
     let mut out: Vec<Access> = Vec::new();
     for a in accesses {
@@ -989,12 +997,16 @@ fn joined(uses: &[Use]) -> Vec<Access> {
 
 /// Sweeping reads the frontier and the topology.
 fn domain_uses(domain: Domain, args: Option<&DomainArgs>) -> Vec<Use> {
+    let is_last = matches!(domain.list(), Some((_, Portion::Last)));
     let read = |resource, span| Use {
         access: Access {
             resource,
             mode: Mode::Read,
         },
-        via: Via::Domain,
+        via: match resource {
+            Resource::Queue(_) if is_last => Via::Last,
+            _ => Via::Domain,
+        },
         span,
     };
     let names = args.into_iter().flat_map(DomainArgs::reads);
@@ -1086,6 +1098,9 @@ fn instead(reason: &Reason) -> &'static str {
         }
         Why::Inserts => {
             "what stands under `if relation.insert(t)` is done once for each tuple, by any item that inserted it: use nothing there but `t` and scalars"
+        }
+        Why::TupleOrder => {
+            "the tuples of a key come in any order: take their values into a local by `+=`, `min` or `max`, or insert, push and update by them; do not keep the first or the last"
         }
         Why::Claim => {
             "a claim has one value for all items, such as `round + 1`, and guards only what its index decides: do the rest in a wave that comes after, where `fetch_min` keeps the least of what the items bring"

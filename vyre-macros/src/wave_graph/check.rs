@@ -2,7 +2,7 @@
 //! does not fit is reported at the token that shows it.
 
 use super::domain::DomainArgs;
-use super::graph::{Field, FieldKind, Given, Graph, Host, Included, Per, Scope, Wave};
+use super::graph::{Columns, Field, FieldKind, Given, Graph, Host, Included, Per, Scope, Wave};
 use crate::args::{ident_of, int_digits, int_literal};
 use crate::kernel::ParamKind;
 use crate::kernel::param::{Written, reduce_type, row_length, same_item, written, written_item};
@@ -25,7 +25,7 @@ use vyre_core::vir0::module::{
     Width,
 };
 use vyre_core::vir0::scalar::Scalar;
-use vyre_core::vir0::table::Table;
+use vyre_core::vir0::table::{Index, Table};
 
 mod length;
 mod sweep;
@@ -72,6 +72,20 @@ pub(crate) struct Fields<'g> {
     refused: Vec<String>,
     /// Traits that structs among them lack, which has been said.
     pub(crate) lacking: Vec<(Ident, Vec<&'static str>)>,
+    /// Indexes of relations.
+    indexes: Vec<Indexed<'g>>,
+}
+
+/// An index of a relation.
+pub(crate) struct Indexed<'g> {
+    /// The field of the relation.
+    pub(crate) relation: &'g Field,
+    /// The type of its tuples.
+    pub(crate) item: &'g Type,
+    pub(crate) columns: &'g Columns,
+    pub(crate) index: Index,
+    /// The scalar of each column, and the bits before it in a tuple.
+    pub(crate) scalars: Vec<(Scalar, u32)>,
 }
 
 /// A wave whose parameters are understood.
@@ -141,6 +155,7 @@ impl<'g> Fields<'g> {
             records: Vec::new(),
             refused: Vec::new(),
             lacking: Vec::new(),
+            indexes: Vec::new(),
         };
         helpers.enter(graph.scopes.first().map_or(&[], |s| &s.items));
         // Ids first: a size can name a field declared after it.
@@ -200,6 +215,7 @@ impl<'g> Fields<'g> {
                     Slot::Relation(ListId(next(&mut lists)), BufferId(next(&mut buffers)))
                 }
                 FieldKind::List { .. } => Slot::Queue(ListId(next(&mut lists)).into()),
+                FieldKind::Index { .. } => Slot::Buffer(BufferId(next(&mut buffers))),
                 FieldKind::Reduction { .. } => Slot::Reduction(ReductionId(next(&mut reductions))),
                 FieldKind::Scalar(..) => Slot::Scalar(ScalarId(next(&mut scalars))),
                 FieldKind::Broken => Slot::Broken,
@@ -327,6 +343,7 @@ impl<'g> Fields<'g> {
                     item,
                     output,
                     set,
+                    indexes: _,
                 } => {
                     let size = this.size("capacity", capacity, field.origin, tables, report);
                     let (length, capacity) = size.unwrap_or(length::BROKEN);
@@ -364,6 +381,22 @@ impl<'g> Fields<'g> {
                         stays: true,
                         owner: None,
                         output: *output,
+                        reset: None,
+                    });
+                }
+                FieldKind::Index { relation, columns } => {
+                    let (length, extent) = this
+                        .index((relation, columns, at), helpers, tables, report)
+                        .unwrap_or(length::BROKEN);
+                    let empty =
+                        tables.constant(quote! { ::core::primitive::u64::MAX }, Scalar::U64);
+                    this.lengths.push(length);
+                    program.buffers.push(Buffer {
+                        name,
+                        scalar: Scalar::U64,
+                        extent,
+                        role: Role::Scratch,
+                        init: Some(empty),
                         reset: None,
                     });
                 }
@@ -546,6 +579,115 @@ impl<'g> Fields<'g> {
             }
         }
         Some(record.fields)
+    }
+
+    /// Cells of the index of a relation, which is the field `at`.
+    fn index(
+        &mut self,
+        (relation, columns, at): (&Ident, &'g Columns, usize),
+        helpers: &Helpers,
+        tables: &mut Tables,
+        report: &mut Report,
+    ) -> Option<(Length, Extent)> {
+        let (relation, slot) = self.get(relation)?;
+        let FieldKind::List { capacity, item, .. } = &relation.kind else {
+            return None;
+        };
+        // What is wrong with these is said of the relation.
+        let mut said = Report::default();
+        let parts = kernel::record(item, helpers, &mut said)?.fields;
+        let size = self.size("capacity", capacity, relation.origin, tables, &mut said);
+        if slot == Slot::Broken {
+            return None;
+        }
+        let mut positions = Vec::new();
+        for name in &columns.names {
+            let of = |part: &kernel::Part| part.path.first() == Some(name);
+            let mut found = (0..).zip(&parts).filter(|(_, part)| of(part));
+            let (first, second) = (found.next(), found.next());
+            let (message, help) = match (first, second) {
+                (Some((position, _)), None) if !positions.contains(&position) => {
+                    positions.push(position);
+                    continue;
+                }
+                (Some(_), None) => (
+                    "this column is named twice".to_owned(),
+                    "leave it out".to_owned(),
+                ),
+                (Some(_), Some(_)) => (
+                    format!(
+                        "`{}` of `{}` is no scalar",
+                        name.to_token_stream(),
+                        show(item)
+                    ),
+                    "a column is a field of its own: let the struct have the scalars themselves"
+                        .to_owned(),
+                ),
+                (None, _) => {
+                    let mut all: Vec<String> = Vec::new();
+                    for part in &parts {
+                        let name = part.path.first().map(|m| m.to_token_stream().to_string());
+                        all.extend(name.filter(|name| !all.contains(name)));
+                    }
+                    let wanted = name.to_token_stream().to_string();
+                    let help = match did_you_mean(&wanted, all.iter().map(String::as_str)) {
+                        _ if all.is_empty() => format!(
+                            "a tuple of it is one scalar: ask `contains`, as `{}: &Lookup<{}>`",
+                            relation.name,
+                            show(item)
+                        ),
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => {
+                            let all = all.iter().map(|name| format!("`{name}`"));
+                            format!("its columns are {}", listed(all))
+                        }
+                    };
+                    let message = format!("`{}` has no column `{wanted}`", show(item));
+                    (message, help)
+                }
+            };
+            report.error_help(name.span(), message, help);
+            self.slots[at] = Slot::Broken;
+            return None;
+        }
+        let scalars: Vec<Scalar> = parts.iter().map(|part| part.scalar).collect();
+        if positions.len() == parts.len() {
+            report.error_help(
+                columns.span,
+                format!("this index of `{}` has all of its columns", relation.name),
+                format!(
+                    "whether it has a tuple says `contains`, as `{}: &Lookup<{}>`; an index finds tuples by some of their columns",
+                    relation.name,
+                    show(item)
+                ),
+            );
+            self.slots[at] = Slot::Broken;
+            return None;
+        }
+        let Slot::Buffer(cells) = self.slots[at] else {
+            return None;
+        };
+        let before = |position: usize| Table::key_bits(&scalars[..position]) as u32;
+        self.indexes.push(Indexed {
+            relation,
+            item,
+            columns,
+            index: Index {
+                cells,
+                mask: Index::mask(&scalars, &positions),
+            },
+            scalars: positions
+                .iter()
+                .map(|p| (scalars[*p], before(*p)))
+                .collect(),
+        });
+        let (length, capacity) = size?;
+        Some(length::index_cells((&length, capacity), tables))
+    }
+
+    /// The indexes of this graph's own relations and of those that are included.
+    pub(crate) fn indexes(&self) -> &[Indexed<'g>] {
+        &self.indexes
     }
 
     fn needs_topology(&self, at: &Ident, what: &str, report: &mut Report) {
@@ -839,6 +981,7 @@ pub(crate) fn describe(kind: &FieldKind) -> &'static str {
         } => "rows",
         FieldKind::Column { .. } => "a buffer",
         FieldKind::List { set: true, .. } => "a relation",
+        FieldKind::Index { .. } => "an index of a relation",
         FieldKind::Frontier { list: true, .. } | FieldKind::List { .. } => "a list",
         FieldKind::Frontier { .. } => "a frontier",
         FieldKind::Reduction { .. } => "a reduction",

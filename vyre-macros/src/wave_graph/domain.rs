@@ -8,7 +8,7 @@ use crate::report::Report;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Expr, Ident, Token};
+use syn::{Expr, Ident, Member, Token};
 use vyre_core::vir0::module::Portion;
 
 /// The domain of `#[wave(...)]`.
@@ -27,15 +27,27 @@ pub(crate) enum DomainArgs {
         graph: Ident,
         from: Option<Ident>,
     },
+    /// The pairs of a join of two relations; it is written out as waves over one of them.
+    Pairs(Box<PairArgs>),
+}
+
+/// `pairs(left.x = right.y, .., last)`.
+pub(crate) struct PairArgs {
+    pub(crate) left: Ident,
+    pub(crate) right: Ident,
+    /// Columns that are equal, of the left relation and of the right one.
+    pub(crate) on: Vec<(Member, Member)>,
+    /// Only pairs with a tuple that the round before found.
+    pub(crate) last: bool,
 }
 
 /// What the stages know about a domain before its names are resolved.
 impl DomainArgs {
     /// The words of all of them.
-    pub(crate) const WORDS: [&str; 5] = ["once", "range", "nodes", "items", "edges"];
+    pub(crate) const WORDS: [&str; 6] = ["once", "range", "nodes", "items", "edges", "pairs"];
 
     /// What a wave sweeps, for who wrote something else.
-    pub(crate) const ALL: &str = "`once`, `range(n)`, `range(w, h)`, `nodes`, `items(frontier)`, `edges(graph)` or `edges(graph, from = frontier)`";
+    pub(crate) const ALL: &str = "`once`, `range(n)`, `range(w, h)`, `nodes`, `items(frontier)`, `edges(graph)`, `edges(graph, from = frontier)` or `pairs(a.x = b.y)`";
 
     /// The type of an item, where the program does not say it; `once` has none.
     pub(crate) fn item_type(&self) -> Option<&'static str> {
@@ -45,6 +57,7 @@ impl DomainArgs {
             DomainArgs::Grid(_) => Some("Cell"),
             DomainArgs::Nodes(_) | DomainArgs::Items { .. } => Some("Node"),
             DomainArgs::Edges { .. } => Some("Edge"),
+            DomainArgs::Pairs(_) => None,
         }
     }
 
@@ -57,6 +70,7 @@ impl DomainArgs {
             | DomainArgs::Nodes(_) => (None, None),
             DomainArgs::Items { of, portion: _ } => (Some(of), None),
             DomainArgs::Edges { graph, from } => (Some(graph), from.as_ref()),
+            DomainArgs::Pairs(args) => (Some(&args.left), Some(&args.right)),
         };
         first.into_iter().chain(second)
     }
@@ -77,6 +91,11 @@ impl DomainArgs {
                 graph: name(&graph),
                 from: from.map(|f| name(&f)),
             },
+            DomainArgs::Pairs(args) => DomainArgs::Pairs(Box::new(PairArgs {
+                left: name(&args.left),
+                right: name(&args.right),
+                ..*args
+            })),
         }
     }
 
@@ -89,6 +108,7 @@ impl DomainArgs {
             DomainArgs::Nodes(_) => "nodes",
             DomainArgs::Items { .. } => "items",
             DomainArgs::Edges { .. } => "edges",
+            DomainArgs::Pairs(_) => "pairs",
         }
     }
 
@@ -207,7 +227,59 @@ impl DomainArgs {
                     }
                 }
             }
+            "pairs" => {
+                let (at, inner) = arg.list(PAIRS, report)?;
+                let parse = |tokens| Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens);
+                let parts = parse_named(inner, parse, report).ok()?;
+                let pairs = PairArgs::of(&parts.into_iter().collect::<Vec<_>>());
+                if pairs.is_none() {
+                    report.error_help(
+                        at,
+                        format!("write `{PAIRS}`"),
+                        "the first relation stands on the left of each `=`, the second one on the right; with `last` behind them, the pairs are those with a tuple that the round before found",
+                    );
+                }
+                pairs.map(|pairs| DomainArgs::Pairs(Box::new(pairs)))
+            }
             word => unreachable!("`{word}` is none of `DomainArgs::WORDS`"),
         }
+    }
+}
+
+/// How a join is written.
+const PAIRS: &str = "pairs(first.column = second.column, last)";
+
+impl PairArgs {
+    fn of(parts: &[Expr]) -> Option<PairArgs> {
+        fn column(e: &Expr) -> Option<(Ident, Member)> {
+            match e {
+                Expr::Field(f) => Some((ident_of(&f.base)?.clone(), f.member.clone())),
+                _ => None,
+            }
+        }
+        let (last, equal) = match parts.split_last()? {
+            (end, equal) if ident_of(end).is_some_and(|word| word == "last") => (true, equal),
+            _ => (false, parts),
+        };
+        let mut on = Vec::new();
+        let mut sides: Option<(Ident, Ident)> = None;
+        for part in equal {
+            let Expr::Assign(part) = part else {
+                return None;
+            };
+            let ((left, x), (right, y)) = (column(&part.left)?, column(&part.right)?);
+            let (first, second) = sides.get_or_insert((left.clone(), right.clone()));
+            if *first != left || *second != right {
+                return None;
+            }
+            on.push((x, y));
+        }
+        let (left, right) = sides?;
+        Some(PairArgs {
+            left,
+            right,
+            on,
+            last,
+        })
     }
 }

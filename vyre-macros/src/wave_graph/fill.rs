@@ -215,7 +215,7 @@ fn scopes(graph: &Graph, name: &Ident) -> Vec<usize> {
 }
 
 /// The waves and fixpoints directly in a scope that use a field, or have waves that do.
-fn users(graph: &Graph, name: &Ident, within: usize) -> Vec<Piece> {
+pub(super) fn users(graph: &Graph, name: &Ident, within: usize) -> Vec<Piece> {
     let direct = |scope: usize| {
         let mut around = std::iter::successors(Some(scope), |&s| graph.scopes[s].parent);
         around.find(|&s| graph.scopes[s].parent == Some(within))

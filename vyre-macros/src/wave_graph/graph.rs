@@ -11,7 +11,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use syn::ext::IdentExt;
 use syn::{
-    Attribute, Expr, Ident, Item, ItemFn, Type, Visibility, parse_quote, parse_quote_spanned,
+    Attribute, Expr, Ident, Item, ItemFn, Member, Type, Visibility, parse_quote,
+    parse_quote_spanned,
 };
 use vyre_core::vir0::module::{FixpointId, ReduceOp, Role};
 use vyre_core::vir0::scalar::Scalar;
@@ -351,6 +352,13 @@ pub(crate) enum FieldKind {
         output: bool,
         /// It is a relation.
         set: bool,
+        /// Its indexes: the columns of each.
+        indexes: Vec<Columns>,
+    },
+    /// An index of a relation, which no user has declared as a field.
+    Index {
+        relation: Ident,
+        columns: Columns,
     },
     Reduction {
         op: ReduceOp,
@@ -393,6 +401,33 @@ impl Field {
         }
     }
 }
+
+/// The columns of an index, as written.
+#[derive(Clone)]
+pub(crate) struct Columns {
+    pub(crate) names: Vec<Member>,
+    /// Of `index(..)`.
+    pub(crate) span: Span,
+}
+
+impl Columns {
+    /// The method that walks it: `with_from`, `with_from_and_label`.
+    pub(crate) fn method(&self) -> String {
+        format!("{WITH}{}", self.joined("_and_"))
+    }
+
+    /// Their names.
+    pub(crate) fn joined(&self, by: &str) -> String {
+        let names = self.names.iter().map(|name| match name {
+            Member::Named(name) => name.unraw().to_string(),
+            Member::Unnamed(position) => position.index.to_string(),
+        });
+        names.collect::<Vec<_>>().join(by)
+    }
+}
+
+/// How the name of a method begins that walks an index.
+pub(crate) const WITH: &str = "with_";
 
 /// Number of elements, as written after `per =` or `capacity =`.
 pub(crate) enum Per {

@@ -527,6 +527,7 @@ impl Merger<'_> {
                 }
                 FieldKind::Csr { .. }
                 | FieldKind::Column { .. }
+                | FieldKind::Index { .. }
                 | FieldKind::Reduction { .. }
                 | FieldKind::Scalar(..)
                 | FieldKind::Broken => {}
@@ -689,7 +690,7 @@ impl Merger<'_> {
     fn entered(&self, field: &Field) -> Option<usize> {
         let filled = match &field.kind {
             FieldKind::Column { role, .. } => matches!(role, Role::Output | Role::Scratch),
-            FieldKind::Frontier { .. } | FieldKind::List { .. } => true,
+            FieldKind::Frontier { .. } | FieldKind::List { .. } | FieldKind::Index { .. } => true,
             FieldKind::Csr { .. }
             | FieldKind::Reduction { .. }
             | FieldKind::Scalar(..)
@@ -976,6 +977,7 @@ fn is_result(kind: &FieldKind) -> bool {
         FieldKind::Column { role, .. } => *role == Role::Output,
         FieldKind::List { output, .. } | FieldKind::Reduction { output, .. } => *output,
         FieldKind::Csr { .. }
+        | FieldKind::Index { .. }
         | FieldKind::Frontier { .. }
         | FieldKind::Scalar(..)
         | FieldKind::Broken => false,
@@ -989,6 +991,7 @@ fn hide(kind: &mut FieldKind) {
         FieldKind::List { output, .. } | FieldKind::Reduction { output, .. } => *output = false,
         FieldKind::Column { .. }
         | FieldKind::Csr { .. }
+        | FieldKind::Index { .. }
         | FieldKind::Frontier { .. }
         | FieldKind::Scalar(..)
         | FieldKind::Broken => {}
@@ -1326,6 +1329,7 @@ fn host(kind: &FieldKind) -> Option<Host> {
         FieldKind::Scalar(_, Given::Session) => None,
         FieldKind::Csr { .. }
         | FieldKind::List { .. }
+        | FieldKind::Index { .. }
         | FieldKind::Reduction { .. }
         | FieldKind::Frontier { .. }
         | FieldKind::Broken => None,
@@ -1338,6 +1342,7 @@ fn has_structs(kind: &FieldKind) -> bool {
         FieldKind::Column { item, .. } | FieldKind::Frontier { item, .. } => item.as_deref(),
         FieldKind::List { item, .. } => Some(&**item),
         FieldKind::Csr { .. }
+        | FieldKind::Index { .. }
         | FieldKind::Reduction { .. }
         | FieldKind::Scalar(..)
         | FieldKind::Broken => None,
@@ -1395,11 +1400,17 @@ fn renamed_kind(kind: &FieldKind, names: &HashMap<String, Ident>) -> FieldKind {
             item,
             output,
             set,
+            indexes,
         } => FieldKind::List {
             capacity: renamed_per(capacity, names),
             item: item.clone(),
             output: *output,
             set: *set,
+            indexes: indexes.clone(),
+        },
+        FieldKind::Index { relation, columns } => FieldKind::Index {
+            relation: renamed(relation, names),
+            columns: columns.clone(),
         },
         FieldKind::Reduction {
             op,

@@ -173,6 +173,7 @@ fn replace(graph: &mut Graph, scalar: &Ident, length: &Expr) {
             }
             FieldKind::List { capacity, .. } => of_per(capacity),
             FieldKind::Csr { .. }
+            | FieldKind::Index { .. }
             | FieldKind::Reduction { .. }
             | FieldKind::Scalar(..)
             | FieldKind::Broken => {}

@@ -13,9 +13,11 @@ pub(crate) mod domain;
 mod fill;
 pub(crate) mod graph;
 pub(crate) mod include;
+mod index;
 mod lengths;
 mod local;
 pub(crate) mod order;
+mod pairs;
 pub(crate) mod standalone;
 pub(crate) mod syntax;
 #[cfg(test)]

@@ -21,6 +21,8 @@ pub(crate) enum Via {
     Body,
     /// The domain.
     Domain,
+    /// The domain `items(relation, last)`: tuples from before the round, which nothing changes.
+    Last,
     /// The condition of a fixpoint.
     Until,
     /// `swap`.
@@ -600,10 +602,19 @@ impl Inside<'_> {
                 .flatten()
                 .any(|v| v.via == Via::Until && v.access.resource == u.access.resource)
         };
-        let relevant = |u: &&&Use| !owned(u) || (u.via != Via::Domain && asked(u));
-        all.iter()
-            .map(|uses| uses.iter().filter(relevant).map(|u| u.access).collect())
-            .collect()
+        let relevant = |u: &&Use| !owned(u) || (u.via != Via::Domain && asked(u));
+        let nodes = nodes(self.graph, self.scope);
+        // Of a fixpoint inside, the rounds are other ones.
+        let meets = |node: &Node, u: &&Use| {
+            let is_last = matches!(node, Node::Wave(_)) && u.via == Via::Last;
+            relevant(u) && !is_last
+        };
+        let each = nodes.iter().zip(all);
+        each.map(|(node, uses)| {
+            let uses = uses.iter().copied().filter(|u| meets(node, u));
+            uses.map(|u| u.access).collect()
+        })
+        .collect()
     }
 
     /// Warns of each `after` that orders nothing and costs a barrier.

@@ -261,7 +261,7 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
                 refuse("lists", report);
                 FieldKind::Broken
             }
-            Written::Insert | Written::Lookup => {
+            Written::Insert | Written::Lookup | Written::Filing => {
                 refuse("relations", report);
                 FieldKind::Broken
             }

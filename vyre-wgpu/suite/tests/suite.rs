@@ -32,6 +32,8 @@ pub mod fused;
 pub mod grids;
 #[path = "../../../vyre/tests/suite/include.rs"]
 pub mod include;
+#[path = "../../../vyre/tests/indexes.rs"]
+pub mod indexes;
 #[path = "../../../vyre/tests/suite/kernels.rs"]
 pub mod kernels;
 #[path = "../../../vyre/tests/suite/language.rs"]

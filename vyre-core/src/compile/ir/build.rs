@@ -21,7 +21,7 @@
 use super::{AtomicOp, BinaryOp, Block, CompareOp, Expr, LocalId, Stmt, UnaryOp};
 use crate::vir0::module::{BufferId, ListId, SiteId, Uniform, row_words};
 use crate::vir0::scalar::Scalar;
-use crate::vir0::table::Table;
+use crate::vir0::table::{Index, Table};
 use crate::vir0::trap::TrapKind;
 
 /// Appends statements to a block, with new locals where values have to wait.
@@ -212,43 +212,46 @@ impl<'a> Sequence<'a> {
 
 /// What the methods of a relation are in a body.
 impl Table {
-    fn key(s: &mut Sequence<'_>, fields: Vec<Expr>) -> Expr {
-        let (mut key, mut at) = (None, 0u32);
-        for field in fields {
-            let scalar = field.scalar(s.locals);
-            let cast = |from, to, value| Expr::Cast {
-                from,
-                to,
-                value: Box::new(value),
-            };
-            let bits = |to, value| Expr::Bitcast {
-                from: scalar,
-                to,
-                value: Box::new(value),
-            };
-            let word = match scalar {
-                Scalar::U64 => field,
-                Scalar::I64 | Scalar::F64 => bits(Scalar::U64, field),
-                Scalar::I32 | Scalar::F32 => {
-                    cast(Scalar::U32, Scalar::U64, bits(Scalar::U32, field))
-                }
-                Scalar::Bool => {
-                    let word = cast(Scalar::Bool, Scalar::U32, field);
-                    cast(Scalar::U32, Scalar::U64, word)
-                }
-                Scalar::U8 | Scalar::U32 => cast(Scalar::U32, Scalar::U64, field),
-            };
-            let part = match at {
-                0 => word,
-                at => binary(BinaryOp::Shl, Scalar::U64, word, u32_literal(at)),
-            };
-            key = Some(match key {
-                None => part,
-                Some(key) => binary(BinaryOp::Or, Scalar::U64, key, part),
-            });
-            at += 8 * scalar.size_bytes() as u32;
+    fn key(s: &Sequence<'_>, fields: Vec<Expr>) -> Expr {
+        let mut at = 0u32;
+        let parts = fields.into_iter().map(|field| {
+            let bits = 8 * field.scalar(s.locals).size_bytes() as u32;
+            let part = Table::part(s, field, at);
+            at += bits;
+            part
+        });
+        Table::whole(parts)
+    }
+
+    /// The bits of a scalar, from so many bits on.
+    fn part(s: &Sequence<'_>, field: Expr, at: u32) -> Expr {
+        let scalar = field.scalar(s.locals);
+        let cast = |from, to, value| Expr::Cast {
+            from,
+            to,
+            value: Box::new(value),
+        };
+        let bits = |to, value| Expr::Bitcast {
+            from: scalar,
+            to,
+            value: Box::new(value),
+        };
+        let word = match scalar {
+            Scalar::U64 => field,
+            Scalar::I64 | Scalar::F64 => bits(Scalar::U64, field),
+            Scalar::I32 | Scalar::F32 => wide(bits(Scalar::U32, field)),
+            Scalar::Bool => wide(cast(Scalar::Bool, Scalar::U32, field)),
+            Scalar::U8 | Scalar::U32 => wide(field),
+        };
+        match at {
+            0 => word,
+            at => binary(BinaryOp::Shl, Scalar::U64, word, u32_literal(at)),
         }
-        key.unwrap_or(Expr::Literal(Scalar::U64, 0))
+    }
+
+    fn whole(parts: impl Iterator<Item = Expr>) -> Expr {
+        let both = |key, part| binary(BinaryOp::Or, Scalar::U64, key, part);
+        parts.reduce(both).unwrap_or(Expr::Literal(Scalar::U64, 0))
     }
 
     /// Where a tuple is looked for: what its cell holds, the first cell that may be it, and how many cells there are.
@@ -262,8 +265,6 @@ impl Table {
         let key = Table::key(s, fields);
         let key = s.named(key);
         let u64_literal = |x| Expr::Literal(Scalar::U64, x);
-        let u64s = |op, x, y| binary(op, Scalar::U64, x, y);
-        let high = |x| u64s(BinaryOp::Shr, x, u32_literal(32));
         let cells = binary(
             BinaryOp::Sub,
             Scalar::U32,
@@ -271,20 +272,7 @@ impl Table {
             u32_literal(Table::BESIDE),
         );
         let cells = s.named(cells);
-        let mixed = u64s(BinaryOp::Mul, key.clone(), u64_literal(Table::MIX));
-        let mixed = s.named(mixed);
-        let mixed = u64s(BinaryOp::Xor, mixed.clone(), high(mixed));
-        let mixed = high(u64s(BinaryOp::Mul, mixed, u64_literal(Table::MIX)));
-        let wide_cells = Expr::Cast {
-            from: Scalar::U32,
-            to: Scalar::U64,
-            value: Box::new(cells.clone()),
-        };
-        let first = Expr::Cast {
-            from: Scalar::U64,
-            to: Scalar::U32,
-            value: Box::new(high(u64s(BinaryOp::Mul, mixed, wide_cells))),
-        };
+        let first = first_cell(s, key.clone(), cells.clone());
         if wide < Table::KEY_BITS {
             // No key is `EMPTY`.
             let at = s.local(first);
@@ -435,6 +423,293 @@ impl Table {
         });
         s.block.push(Stmt::Loop { body, short: true });
         Expr::Local(found)
+    }
+}
+
+/// [`Table::first_cell`].
+fn first_cell(s: &mut Sequence<'_>, key: Expr, cells: Expr) -> Expr {
+    let u64s = |op, x, y| binary(op, Scalar::U64, x, y);
+    let high = |x| u64s(BinaryOp::Shr, x, u32_literal(32));
+    let mix = || Expr::Literal(Scalar::U64, Table::MIX);
+    let mixed = u64s(BinaryOp::Mul, key, mix());
+    let mixed = s.named(mixed);
+    let mixed = u64s(BinaryOp::Xor, mixed.clone(), high(mixed));
+    let mixed = high(u64s(BinaryOp::Mul, mixed, mix()));
+    let place = u64s(BinaryOp::Mul, mixed, wide(cells));
+    narrow(high(place))
+}
+
+fn wide(x: Expr) -> Expr {
+    Expr::Cast {
+        from: Scalar::U32,
+        to: Scalar::U64,
+        value: Box::new(x),
+    }
+}
+
+fn narrow(x: Expr) -> Expr {
+    Expr::Cast {
+        from: Scalar::U64,
+        to: Scalar::U32,
+        value: Box::new(x),
+    }
+}
+
+/// What the methods of an index are in a body.
+impl Index {
+    /// So many units of its cells.
+    fn units(self, s: &mut Sequence<'_>, n: u32) -> Expr {
+        let all = Expr::Len(self.cells);
+        let unit = Expr::Binary {
+            op: BinaryOp::Div,
+            scalar: Scalar::U32,
+            left: Box::new(all),
+            right: Box::new(u32_literal(Index::UNITS)),
+            site: Some(s.site),
+        };
+        let unit = s.named(unit);
+        match n {
+            1 => unit,
+            n => {
+                let units = binary(BinaryOp::Mul, Scalar::U32, unit, u32_literal(n));
+                s.named(units)
+            }
+        }
+    }
+
+    /// Looks for a key in a hash set of `cells` cells, from the cell `base` on: the local with the cell where it is,
+    /// counted from there. Where it is not, `absent` says what happens at a free cell; it leaves the loop, or begins its
+    /// next turn.
+    fn search(
+        self,
+        s: &mut Sequence<'_>,
+        (key, base, cells): (&Expr, &Expr, &Expr),
+        load: impl Fn(&Sequence<'_>, Expr) -> Expr,
+        absent: impl FnOnce(&mut Sequence<'_>, Expr),
+    ) -> LocalId {
+        let first = first_cell(s, key.clone(), cells.clone());
+        let at = s.local(first);
+        let body = s.inner(|s| {
+            let cell = binary(BinaryOp::Add, Scalar::U32, base.clone(), Expr::Local(at));
+            let cell = s.named(cell);
+            let now = load(s, cell.clone());
+            let now = s.named(now);
+            let there = compare(CompareOp::Eq, Scalar::U64, now.clone(), key.clone());
+            s.block.push(when(there, vec![Stmt::Break { depth: 0 }]));
+            let empty = Expr::Literal(Scalar::U64, Table::EMPTY);
+            let free = compare(CompareOp::Eq, Scalar::U64, now, empty);
+            let absent = s.inner(|s| absent(s, cell));
+            s.block.push(when(free, absent));
+            let next = binary(BinaryOp::Add, Scalar::U32, Expr::Local(at), u32_literal(1));
+            let next = s.named(next);
+            let begins = compare(CompareOp::Ge, Scalar::U32, next.clone(), cells.clone());
+            let next = Expr::Select {
+                scalar: Scalar::U32,
+                cond: Box::new(begins),
+                then: Box::new(u32_literal(0)),
+                otherwise: Box::new(next),
+            };
+            s.set(at, next);
+        });
+        s.block.push(Stmt::Loop { body, short: true });
+        at
+    }
+
+    /// The same, and takes the free cell.
+    fn claim(self, s: &mut Sequence<'_>, (key, base, cells): (&Expr, &Expr, &Expr)) -> LocalId {
+        let load = |s: &Sequence<'_>, index| Expr::AtomicLoad {
+            buffer: self.cells,
+            scalar: Scalar::U64,
+            index: Box::new(index),
+            site: s.site,
+        };
+        self.search(s, (key, base, cells), load, |s, cell| {
+            let taken = Expr::CompareExchange {
+                buffer: self.cells,
+                scalar: Scalar::U64,
+                index: Box::new(cell),
+                expected: Box::new(Expr::Literal(Scalar::U64, Table::EMPTY)),
+                new: Box::new(key.clone()),
+                site: s.site,
+            };
+            s.block.push(when(taken, vec![Stmt::Break { depth: 0 }]));
+            // Another lane took it: this very cell may have the key now.
+            s.block.push(Stmt::Continue { depth: 0 });
+        })
+    }
+
+    /// The key of a block: the cell of its tuples' key, and which of that key's blocks it is.
+    fn block(slot: LocalId, number: Expr) -> Expr {
+        let high = binary(
+            BinaryOp::Shl,
+            Scalar::U64,
+            wide(Expr::Local(slot)),
+            u32_literal(32),
+        );
+        binary(BinaryOp::Or, Scalar::U64, high, wide(number))
+    }
+
+    /// The cell of a key's tuple with this number. `find` gives the block with a key, among so many from a cell on.
+    fn place(
+        self,
+        s: &mut Sequence<'_>,
+        (slot, number): (LocalId, Expr),
+        find: impl FnOnce(&mut Sequence<'_>, (&Expr, &Expr, &Expr)) -> LocalId,
+    ) -> Expr {
+        let u32s = |op, x, y| binary(op, Scalar::U32, x, y);
+        let first = self.units(s, 2 * Index::KEYS);
+        let beside = u32s(BinaryOp::Mul, Expr::Local(slot), u32_literal(Index::FIRST));
+        let beside = u32s(BinaryOp::Add, beside, first);
+        let cell = s.local(u32s(BinaryOp::Add, beside, number.clone()));
+        let further = s.inner(|s| {
+            let behind = u32s(BinaryOp::Sub, number.clone(), u32_literal(Index::FIRST));
+            let behind = s.named(behind);
+            let bits = Index::BLOCK.ilog2();
+            let block = u32s(BinaryOp::Shr, behind.clone(), u32_literal(bits));
+            let key = Index::block(slot, block);
+            let key = s.named(key);
+            let (base, cells) = (self.units(s, Index::BLOCKS), self.units(s, 1));
+            let at = find(s, (&key, &base, &cells));
+            let begin = u32s(BinaryOp::Mul, Expr::Local(at), u32_literal(Index::BLOCK));
+            let tuples = self.units(s, Index::BLOCKS + 1);
+            let begin = u32s(BinaryOp::Add, begin, tuples);
+            let within = u32s(BinaryOp::And, behind, u32_literal(Index::BLOCK - 1));
+            s.set(cell, u32s(BinaryOp::Add, begin, within));
+        });
+        let is_further = compare(
+            CompareOp::Ge,
+            Scalar::U32,
+            number,
+            u32_literal(Index::FIRST),
+        );
+        s.block.push(when(is_further, further));
+        Expr::Local(cell)
+    }
+
+    /// Adds a tuple.
+    pub fn file(self, s: &mut Sequence<'_>, fields: Vec<Expr>) {
+        let tuple = Table::key(s, fields);
+        let tuple = s.named(tuple);
+        let mask = Expr::Literal(Scalar::U64, self.mask);
+        let key = binary(BinaryOp::And, Scalar::U64, tuple.clone(), mask);
+        let key = s.named(key);
+        let keys = self.units(s, Index::KEYS);
+        let slot = self.claim(s, (&key, &u32_literal(0), &keys));
+        let count = binary(BinaryOp::Add, Scalar::U32, keys, Expr::Local(slot));
+        let before = Expr::Atomic {
+            op: AtomicOp::Add,
+            buffer: self.cells,
+            scalar: Scalar::U64,
+            index: Box::new(count),
+            value: Box::new(Expr::Literal(Scalar::U64, 1)),
+            site: s.site,
+        };
+        let before = s.named(before);
+        let number = binary(BinaryOp::Add, Scalar::U32, narrow(before), u32_literal(1));
+        let number = s.named(number);
+        let index = self.place(s, (slot, number), |s, block| self.claim(s, block));
+        s.block.push(Stmt::AtomicStore {
+            buffer: self.cells,
+            index,
+            value: tuple,
+            site: s.site,
+        });
+    }
+
+    /// `for t in relation.with_column(x) { .. }`: the start of a loop's body, and the scalars of the tuple behind it.
+    /// `columns` are the scalars that are looked for, each with its position in the tuple. The caller puts the loop's own
+    /// statements there; `break` and `continue` in them mean this loop, at depth 0.
+    pub fn with(
+        self,
+        s: &mut Sequence<'_>,
+        columns: Vec<(usize, Expr)>,
+        fields: &[Scalar],
+    ) -> (Block, Vec<LocalId>) {
+        let bits = |fields: &[Scalar]| Table::key_bits(fields) as u32;
+        let parts = columns
+            .into_iter()
+            .map(|(position, value)| Table::part(s, value, bits(&fields[..position])));
+        let key = Table::whole(parts);
+        let key = s.named(key);
+        let load = |s: &Sequence<'_>, index| Expr::Load {
+            buffer: self.cells,
+            scalar: Scalar::U64,
+            index: Box::new(index),
+            site: s.site,
+        };
+        let keys = self.units(s, Index::KEYS);
+        let none = s.local(Expr::Literal(Scalar::Bool, 0));
+        let slot = self.search(s, (&key, &u32_literal(0), &keys), load, |s, _| {
+            s.set(none, Expr::Literal(Scalar::Bool, 1));
+            s.block.push(Stmt::Break { depth: 0 });
+        });
+        let count = s.local(u32_literal(0));
+        let counts = s.inner(|s| {
+            let cell = binary(BinaryOp::Add, Scalar::U32, keys, Expr::Local(slot));
+            let less_one = narrow(load(s, cell));
+            s.set(
+                count,
+                binary(BinaryOp::Add, Scalar::U32, less_one, u32_literal(1)),
+            );
+        });
+        s.block.push(when(not_bool(Expr::Local(none)), counts));
+        let next = s.local(u32_literal(0));
+        let mut scalars = Vec::with_capacity(fields.len());
+        let head = s.inner(|s| {
+            let (now, end) = (Expr::Local(next), Expr::Local(count));
+            let done = compare(CompareOp::Ge, Scalar::U32, now.clone(), end);
+            s.block.push(when(done, vec![Stmt::Break { depth: 0 }]));
+            let number = Expr::Local(s.local(now.clone()));
+            s.set(
+                next,
+                binary(BinaryOp::Add, Scalar::U32, now, u32_literal(1)),
+            );
+            let cell = self.place(s, (slot, number), |s, block| {
+                self.search(s, block, load, |s, _| {
+                    // There is a block for each tuple that was counted.
+                    s.block.push(Stmt::Break { depth: 0 });
+                })
+            });
+            let entry = Expr::Entry {
+                index: self.cells,
+                at: Box::new(cell),
+                site: s.site,
+            };
+            let tuple = s.local(entry);
+            scalars.extend(Index::scalars(s, tuple, fields));
+        });
+        (head, scalars)
+    }
+
+    /// The scalars of a tuple's key; of a u8, a u32.
+    fn scalars(s: &mut Sequence<'_>, key: LocalId, fields: &[Scalar]) -> Vec<LocalId> {
+        let mut at = 0u32;
+        let part = |field: &Scalar| {
+            let key = Expr::Local(key);
+            let part = match at {
+                0 => key,
+                at => binary(BinaryOp::Shr, Scalar::U64, key, u32_literal(at)),
+            };
+            at += 8 * field.size_bytes() as u32;
+            let bits = |from, value| Expr::Bitcast {
+                from,
+                to: *field,
+                value: Box::new(value),
+            };
+            let value = match field {
+                Scalar::U64 => part,
+                Scalar::I64 | Scalar::F64 => bits(Scalar::U64, part),
+                Scalar::U32 => narrow(part),
+                Scalar::I32 | Scalar::F32 => bits(Scalar::U32, narrow(part)),
+                Scalar::U8 => binary(BinaryOp::And, Scalar::U32, narrow(part), u32_literal(0xff)),
+                Scalar::Bool => {
+                    let byte = binary(BinaryOp::And, Scalar::U32, narrow(part), u32_literal(0xff));
+                    nonzero(byte)
+                }
+            };
+            s.local(value)
+        };
+        fields.iter().map(part).collect()
     }
 }
 
@@ -818,6 +1093,10 @@ impl Bits {
 
 fn nonzero(x: Expr) -> Expr {
     compare(CompareOp::Ne, Scalar::U32, x, u32_literal(0))
+}
+
+fn not_bool(x: Expr) -> Expr {
+    Expr::Unary(UnaryOp::Not, Scalar::Bool, Box::new(x))
 }
 
 fn not(x: Expr) -> Expr {

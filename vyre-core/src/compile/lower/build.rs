@@ -212,6 +212,9 @@ impl<'b> Builder<'b> {
                     let at = Place::resource(frontier.0, *site);
                     self.item(Op::PushItem, stores, fields, at, None)?;
                 }
+                Stmt::File { .. } => {
+                    return Err(LowerError::Invalid("an index that was not expanded"));
+                }
                 Stmt::Reduce { reduction, value } => {
                     let op = if is_wide(value.scalar(&self.body.locals)) {
                         Op::Reduce64
@@ -232,9 +235,9 @@ impl<'b> Builder<'b> {
                         && exit.is(last)
                         && otherwise.is_empty()
                         && (exit == Exit::Break
-                            || inside.is_empty()
-                                && negates_freely(cond)
-                                && self.ifs < MAX_TAIL_DEPTH)
+                            || self.ifs < MAX_TAIL_DEPTH
+                                && (inside.is_empty() && negates_freely(cond)
+                                    || exit == Exit::Continue && self.steps_last()))
                     {
                         return self.branch(cond, inside, rest, tail);
                     }
@@ -445,6 +448,11 @@ impl<'b> Builder<'b> {
             return Ok(Some(1));
         }
         Ok(None)
+    }
+
+    /// Whether the innermost loop's counter is stepped at the end of a turn, which then numbers turns if no jump goes by.
+    fn steps_last(&self) -> bool {
+        self.loops.last().is_some_and(|l| l.step.is_some())
     }
 
     fn target_is_real(&self, depth: u32) -> bool {

@@ -184,7 +184,7 @@ impl<'b> Builder<'b> {
                 let at = Place::resource(list.0, *site);
                 self.item(Op::Append, stores, fields, at, into)?
             }
-            Expr::Insert { .. } | Expr::Contains { .. } => {
+            Expr::Insert { .. } | Expr::Contains { .. } | Expr::Entry { .. } => {
                 return Err(LowerError::Invalid("a relation that was not expanded"));
             }
             Expr::Len(buffer) => {
@@ -505,6 +505,7 @@ pub(super) fn speculation_words(e: &Expr) -> Option<u32> {
         | Expr::Append { .. }
         | Expr::Insert { .. }
         | Expr::Contains { .. }
+        | Expr::Entry { .. }
         | Expr::Csr { .. } => return None,
     };
     let mut operands = e.operands();

@@ -187,7 +187,8 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             // `declare` has refused them.
             Stmt::Store { site, .. }
             | Stmt::AtomicStore { site, .. }
-            | Stmt::PushItem { site, .. } => return self.refuse(Why::NotMonotone, None, *site),
+            | Stmt::PushItem { site, .. }
+            | Stmt::File { site, .. } => return self.refuse(Why::NotMonotone, None, *site),
             Stmt::Push {
                 frontier,
                 value,

@@ -365,7 +365,8 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             Expr::CompareExchange { site, .. }
             | Expr::Append { site, .. }
             | Expr::Insert { site, .. }
-            | Expr::Contains { site, .. } => self.refuse(Why::NotMonotone, None, *site),
+            | Expr::Contains { site, .. }
+            | Expr::Entry { site, .. } => self.refuse(Why::NotMonotone, None, *site),
             Expr::Unary(op, scalar, x) => {
                 let value = self.eval(x, context, state)?;
                 if let (UnaryOp::Not, Value::Changed { update, row, when }) = (op, value) {

@@ -2,7 +2,10 @@
 
 use super::block::parts;
 use super::*;
+use crate::report::listed;
 use crate::turns::counts;
+use crate::wave_graph::graph::WITH;
+use vyre_core::vir0::table::Index;
 
 const LOOPS_GO_OVER: &str = "go over a range, an array, a row, `g.neighbors(v)` or `g.edges(v)`";
 
@@ -516,9 +519,20 @@ impl Checker<'_> {
         self.scopes.push(Vec::new());
         let (pat, ty) = self.pattern(&f.pat);
         self.agree(&item, &ty);
+        let mut taken_apart = None;
         let var = match pat {
             Pat::Var(id) => Some(id),
             Pat::Ignore => None,
+            pat @ Pat::Tuple(_) if matches!(source, Source::With { .. }) => {
+                let whole = self.hidden(item.clone());
+                let value = Expr {
+                    kind: Kind::Var(whole),
+                    ty: item.clone(),
+                    span,
+                };
+                taken_apart = Some(Stmt::Let(pat, Some(value)));
+                Some(whole)
+            }
             Pat::Tuple(_) => {
                 self.leave("the items of this loop are not tuples");
                 None
@@ -528,8 +542,20 @@ impl Checker<'_> {
         if counts(f) {
             self.count_turns(id);
         }
-        let body = self.block(&f.body, span);
+        let mut body = self.block(&f.body, span);
         self.unify(&Ty::UNIT, &body);
+        if let Some(first) = taken_apart {
+            let block = Block {
+                stmts: vec![first],
+                tail: Some(Box::new(body)),
+                ends: false,
+            };
+            body = Expr {
+                kind: Kind::Block(block),
+                ty: Ty::UNIT,
+                span,
+            };
+        }
         self.close_loop();
         self.scopes.pop();
         Expr {
@@ -607,7 +633,10 @@ impl Checker<'_> {
                             },
                             ty,
                         )),
-                        other @ (Source::Row { .. } | Source::Ones { .. }) => Some((other, ty)),
+                        other
+                        @ (Source::Row { .. } | Source::Ones { .. } | Source::With { .. }) => {
+                            Some((other, ty))
+                        }
                     };
                 }
                 if name == "ones"
@@ -622,6 +651,12 @@ impl Checker<'_> {
                         site: m.method.span(),
                     };
                     return Some((source, Ty::U32));
+                }
+                if let Some((relation, HandleTy::Insert(of) | HandleTy::Lookup(of))) =
+                    self.handle_path(inner)
+                    && let Some(columns) = name.strip_prefix(WITH)
+                {
+                    return self.with(m, (relation, of), columns);
                 }
                 let row = match (self.handle_path(inner), name.as_str()) {
                     (Some((graph, HandleTy::Csr)), "edges") => Some((graph, RowOf::Edges)),
@@ -663,6 +698,100 @@ impl Checker<'_> {
         }
     }
 
+    /// `relation.with_column(x)`, `relation.with_column_and_other(x, y)`.
+    fn with(
+        &mut self,
+        m: &syn::ExprMethodCall,
+        (relation, of): (Handle, usize),
+        columns: &str,
+    ) -> Option<(Source, Ty)> {
+        let (of, site) = (self.record(of), m.method.span());
+        let fields = of.fields().unwrap_or_default();
+        let name = |at: usize| match &of {
+            Ty::Struct(s) => s.0.fields[at].0.trim_start_matches("r#").to_owned(),
+            _ => at.to_string(),
+        };
+        let indexes = match relation {
+            Handle::Bound(ParamKind::Insert(.., all) | ParamKind::Lookup(.., all)) => all,
+            _ => {
+                self.error(
+                    site,
+                    "an index is walked in a function that is not a wave",
+                    "let the wave go over the tuples, and the function take one",
+                );
+                return None;
+            }
+        };
+        // Of each field its first scalar, and the mask of an index by it.
+        let mut scalars = Vec::new();
+        let firsts: Vec<usize> = fields
+            .iter()
+            .map(|ty| {
+                let first = scalars.len();
+                scalars.extend(ty.scalars());
+                first
+            })
+            .collect();
+        let parts: Vec<&str> = columns.split("_and_").collect();
+        let find = |part: &&str| (0..fields.len()).find(|at| name(*at) == **part);
+        let found: Option<Vec<usize>> = parts.iter().map(find).collect();
+        let positions = |found: &[usize]| found.iter().map(|at| firsts[*at]).collect::<Vec<_>>();
+        let known = found.filter(|found| {
+            let mask = Index::mask(&scalars, &positions(found));
+            indexes.iter().any(|index| index.mask == mask)
+        });
+        let args: Vec<Expr> = m.args.iter().map(|a| self.value(a)).collect();
+        if known.is_none() && indexes.iter().any(|index| index.mask == 0) {
+            self.report.follows(site);
+            self.failed = true;
+            return None;
+        }
+        let Some(found) = known else {
+            let methods = indexes.iter().map(|index| {
+                let by = (0..fields.len())
+                    .filter(|at| index.mask & Index::mask(&scalars, &[firsts[*at]]) != 0);
+                let by: Vec<String> = by.map(name).collect();
+                format!("{WITH}{}", by.join("_and_"))
+            });
+            let methods: Vec<String> = methods.collect();
+            let relation = m.receiver.to_token_stream();
+            let help = match did_you_mean(&m.method.to_string(), methods.iter().map(String::as_str))
+            {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => {
+                    let by = format!("declare `index({})` with the relation", parts.join(", "));
+                    match methods.is_empty() {
+                        true => by,
+                        false => {
+                            let all = listed(methods.iter().map(|m| format!("`{m}`")));
+                            format!("{by}; it has {all}")
+                        }
+                    }
+                }
+            };
+            self.error(
+                site,
+                format!("`{relation}` has no index by `{}`", parts.join("`, `")),
+                help,
+            );
+            return None;
+        };
+        if args.len() != found.len() {
+            self.leave(format!("`{}` takes {} arguments", m.method, found.len()));
+            return None;
+        }
+        for (at, value) in found.iter().zip(&args) {
+            self.unify(&fields[*at], value);
+        }
+        let source = Source::With {
+            relation,
+            columns: positions(&found).into_iter().zip(args).collect(),
+            of: of.clone(),
+            site,
+        };
+        Some((source, of))
+    }
+
     /// Whether a name stands for something that is no value, and no row that is read.
     fn is_no_row(&self, e: &syn::Expr) -> bool {
         let handle = self.handle_path(e).map(|(_, of)| of);
@@ -691,6 +820,9 @@ impl Checker<'_> {
                     format!("write `for k in 0..{name}.len()` and `{name}[k]`")
                 }
                 HandleTy::Bits => format!("write `for bit in {name}.ones(v)`"),
+                HandleTy::Insert(_) | HandleTy::Lookup(_) => format!(
+                    "declare `index(column)` with the relation and write `for t in {name}.with_column(x)`, with the name of the column; or sweep `items({name})`"
+                ),
                 _ => LOOPS_GO_OVER.to_owned(),
             };
             self.error(

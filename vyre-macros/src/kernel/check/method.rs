@@ -2,6 +2,7 @@
 
 use super::function::helper;
 use super::*;
+use crate::wave_graph::graph::WITH;
 
 /// Adaptors that a `for` takes.
 const IN_LOOPS: [&str; 4] = ["enumerate", "zip", "rev", "step_by"];
@@ -431,6 +432,12 @@ impl Checker<'_> {
         }
         let help = match (near, known) {
             (Some(near), _) => format!("did you mean `{near}`?"),
+            (None, _)
+                if name.starts_with(WITH)
+                    && matches!(h, HandleTy::Insert(_) | HandleTy::Lookup(_)) =>
+            {
+                format!("its tuples are gone over by a loop: `for t in relation.{name}(..)`")
+            }
             (None, []) => "use its fields".to_owned(),
             (None, ["len", ..]) if matches!(h, HandleTy::Buf(_) | HandleTy::AtomicBuf(_)) => {
                 "write `for i in 0..xs.len()` and `xs[i]`".to_owned()
@@ -630,6 +637,21 @@ impl Checker<'_> {
                 };
                 (kind, Ty::BOOL)
             }
+            HandleTy::Filing(of) => {
+                let Some(value) = args.next() else {
+                    return self.wrong(span);
+                };
+                let of = self.record(of);
+                self.unify(&of, &value);
+                (
+                    Kind::File {
+                        index: handle,
+                        value: Box::new(value),
+                        site,
+                    },
+                    Ty::UNIT,
+                )
+            }
             HandleTy::Push | HandleTy::PushItems(_) => {
                 let Some(value) = args.next() else {
                     return self.wrong(span);
@@ -786,6 +808,7 @@ fn methods_of(h: HandleTy) -> &'static [&'static str] {
         HandleTy::Append(_) => &["append"],
         HandleTy::Insert(_) => &["insert"],
         HandleTy::Lookup(_) => &["contains"],
+        HandleTy::Filing(_) => &["file"],
         HandleTy::Records(_) => &["get", "len", "is_empty"],
         HandleTy::Rows(_) => &["row", "len", "is_empty"],
         HandleTy::Reduce { count: true, .. } => &["inc"],

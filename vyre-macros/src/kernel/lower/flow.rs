@@ -88,6 +88,18 @@ impl<'f> Lowerer<'_, 'f> {
                     site,
                 });
             }
+            Kind::File { index, value, site } => {
+                let fields = self.record_fields(value);
+                let Some(ParamKind::Filing(index)) = self.binding(*index) else {
+                    return self.fault("an index is expected");
+                };
+                let site = self.site(*site);
+                self.emit(ir::Stmt::File {
+                    index,
+                    fields,
+                    site,
+                });
+            }
             Kind::Reduce(handle, value) => {
                 let value = value.as_ref().map(|v| self.scalar(v));
                 let Some(ParamKind::Reduce { id, scalar, .. }) = self.binding(*handle) else {

@@ -1,6 +1,7 @@
 //! Loops: endless ones, labelled blocks, `for` over ranges, neighbours and lists, and their counters.
 
 use super::*;
+use vyre_core::vir0::table::Index;
 
 impl<'f> Lowerer<'_, 'f> {
     pub(super) fn enter(&mut self, id: LoopId, to: Dest) -> u32 {
@@ -125,6 +126,12 @@ impl<'f> Lowerer<'_, 'f> {
             Source::Ones { rows, of, site } => {
                 return self.ones(id, var, (*rows, &**of, *site), body);
             }
+            Source::With {
+                relation,
+                columns,
+                of,
+                site,
+            } => return self.with(id, var, (*relation, columns, of, *site), body),
             Source::Row {
                 from,
                 of,
@@ -186,6 +193,51 @@ impl<'f> Lowerer<'_, 'f> {
             l.out = head;
             if let Some(var) = var {
                 l.bind(var, vec![ir::Expr::Local(bit)]);
+            }
+            l.discard(body);
+        });
+        self.leave_loop(id, block);
+    }
+
+    /// A loop over the tuples of a relation that have these columns.
+    fn with(
+        &mut self,
+        id: LoopId,
+        var: Option<VarId>,
+        (relation, columns, of, site): (Handle, &'f [(usize, Expr)], &Ty, Span),
+        body: &'f Expr,
+    ) {
+        let fields = self.parts(of);
+        let all: Vec<&Expr> = columns.iter().map(|(_, value)| value).collect();
+        let values = self.operands(&all).into_iter();
+        let mut given = Vec::with_capacity(columns.len());
+        for ((position, e), values) in columns.iter().zip(values) {
+            let mut value = self.single(values, &e.ty);
+            if fields.get(*position) == Some(&Scalar::U8) {
+                value = cast_ir(Scalar::U32, Scalar::U8, value);
+            }
+            given.push((*position, value));
+        }
+        let positions: Vec<usize> = columns.iter().map(|(position, _)| *position).collect();
+        let mask = Index::mask(&fields, &positions);
+        let index = match self.binding(relation) {
+            Some(ParamKind::Insert(.., all) | ParamKind::Lookup(.., all)) => {
+                all.iter().find(|i| i.mask == mask).copied()
+            }
+            _ => None,
+        };
+        let Some(index) = index else {
+            self.fault("a relation with this index is expected");
+            return;
+        };
+        let site = self.site(site);
+        let mut s = build::Sequence::new(&mut self.locals, &mut self.out, site);
+        let (head, scalars) = index.with(&mut s, given, &fields);
+        self.enter(id, Dest::unit());
+        let (block, ()) = self.block(|l| {
+            l.out = head;
+            if let Some(var) = var {
+                l.bind(var, scalars.into_iter().map(ir::Expr::Local).collect());
             }
             l.discard(body);
         });

@@ -49,6 +49,7 @@ pub(super) fn assigns_read(s: &ir::Stmt, e: &ir::Expr) -> bool {
         | ir::Stmt::Eval(_)
         | ir::Stmt::Push { .. }
         | ir::Stmt::PushItem { .. }
+        | ir::Stmt::File { .. }
         | ir::Stmt::Reduce { .. }
         | ir::Stmt::Break { .. }
         | ir::Stmt::Continue { .. }

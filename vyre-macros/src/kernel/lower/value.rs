@@ -112,7 +112,7 @@ impl<'f> Lowerer<'_, 'f> {
                 site,
             } => {
                 let fields = self.record_fields(value);
-                let Some(ParamKind::Insert(list, table)) = self.binding(*relation) else {
+                let Some(ParamKind::Insert(list, table, _)) = self.binding(*relation) else {
                     self.fault("a relation is expected");
                     return Vec::new();
                 };
@@ -130,7 +130,7 @@ impl<'f> Lowerer<'_, 'f> {
                 site,
             } => {
                 let fields = self.record_fields(value);
-                let Some(ParamKind::Lookup(_, table)) = self.binding(*relation) else {
+                let Some(ParamKind::Lookup(_, table, _)) = self.binding(*relation) else {
                     self.fault("a relation is expected");
                     return Vec::new();
                 };
@@ -295,6 +295,7 @@ impl<'f> Lowerer<'_, 'f> {
             Kind::Call(f, args, place) => return self.call(f, args, place.as_ref()),
             Kind::AtomicStore(..)
             | Kind::Push { .. }
+            | Kind::File { .. }
             | Kind::Reduce(..)
             | Kind::Assert { .. }
             | Kind::Panic(..)

@@ -187,6 +187,13 @@ pub(super) fn cells(capacity: (&Length, Extent), tables: &mut Tables) -> (Length
     with(LengthOp::Add, (&length, extent), beside, tables)
 }
 
+/// Cells of an index of a relation that has room for so many tuples.
+pub(super) fn index_cells(capacity: (&Length, Extent), tables: &mut Tables) -> (Length, Extent) {
+    let (length, extent) = with(LengthOp::Div, capacity, 2, tables);
+    let (length, extent) = with(LengthOp::Add, (&length, extent), Index::SPARE, tables);
+    with(LengthOp::Mul, (&length, extent), Index::UNITS, tables)
+}
+
 /// So many times a length.
 pub(super) fn times(of: (&Length, Extent), n: u32, tables: &mut Tables) -> (Length, Extent) {
     match n {

@@ -1,6 +1,7 @@
 //! What a wave sweeps, and what its parameters are.
 
 use super::*;
+use crate::kernel::param::Indexes;
 use crate::wave_graph::graph::rounds;
 use syn::parse_quote;
 
@@ -134,6 +135,8 @@ impl<'g> Fields<'g> {
                     return None;
                 }
             },
+            // What is wrong with it has been said.
+            DomainArgs::Pairs(_) => return None,
             DomainArgs::Edges { graph, from } => {
                 let topology = self.topology(graph, report);
                 let from = match from {
@@ -608,6 +611,25 @@ impl<'g> Fields<'g> {
         None
     }
 
+    /// The indexes of a relation.
+    fn indexes_of(&self, relation: &Field) -> Indexes {
+        let all = self.indexes.iter();
+        let own = all.filter(|of| of.relation.name == relation.name);
+        let mut own: Vec<Index> = own.map(|of| of.index).collect();
+        let declared = match &relation.kind {
+            FieldKind::List { indexes, .. } => indexes.len(),
+            _ => 0,
+        };
+        // One that is broken, which has been said, stands for all that were declared.
+        if own.len() < declared {
+            own.push(Index {
+                cells: BufferId(0),
+                mask: 0,
+            });
+        }
+        own.leak()
+    }
+
     /// The type of the items of a domain, where they are neither nodes nor indices nor edges.
     fn item(&self, domain: &DomainArgs) -> Option<&'g Type> {
         let DomainArgs::Items { of, .. } = domain else {
@@ -704,8 +726,12 @@ impl<'g> Fields<'g> {
                 };
                 let fits = written_item(b.ty).is_some_and(|t| same_item(t, item));
                 match form {
-                    Written::Insert if fits => Some(ParamKind::Insert(list, table)),
-                    Written::Lookup if fits => Some(ParamKind::Lookup(list, table)),
+                    Written::Insert if fits => {
+                        Some(ParamKind::Insert(list, table, self.indexes_of(b.field)))
+                    }
+                    Written::Lookup if fits => {
+                        Some(ParamKind::Lookup(list, table, self.indexes_of(b.field)))
+                    }
                     _ => {
                         let item = show(item);
                         let wanted = [format!("&Insert<{item}>"), format!("&Lookup<{item}>")];
@@ -804,6 +830,12 @@ impl<'g> Fields<'g> {
         program: &Program,
         report: &mut Report,
     ) -> Option<ParamKind> {
+        if form == Written::Filing {
+            let mut all = self.indexes.iter().map(|of| of.index);
+            return all
+                .find(|index| index.cells == buffer)
+                .map(ParamKind::Filing);
+        }
         let name = b.name;
         let declared = &program.buffers[buffer.index()];
         let scalar = declared.scalar;

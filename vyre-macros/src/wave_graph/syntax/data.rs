@@ -1,6 +1,10 @@
 //! `Data`: its fields, and what their attributes say.
 
 use super::*;
+use crate::wave_graph::graph::Columns;
+use syn::Member;
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
 use vyre_core::vir0::module::{ReduceOp, Role};
 
 impl Taker<'_> {
@@ -546,6 +550,7 @@ impl Taker<'_> {
                     item: Box::new(item.clone()),
                     output: output.is_some(),
                     set: false,
+                    indexes: Vec::new(),
                 }
             }
             "relation" => self.relation(attr, args, (name, ty))?,
@@ -569,20 +574,21 @@ impl Taker<'_> {
         args: Vec<Arg>,
         (name, ty): (&Ident, &Type),
     ) -> Option<FieldKind> {
-        let (mut capacity, mut output) = (None, None);
+        let (mut capacity, mut output, mut indexes) = (None, None, Vec::new());
         for arg in args {
             match arg.name.to_string().as_str() {
                 "capacity" => {
                     let value = arg.value("capacity = N", self.report)?;
                     capacity = Some(self.per("capacity", value)?);
                 }
+                "index" => indexes.extend(self.index(arg)),
                 "output" => {
                     output = Some(arg.name.span());
                     arg.flag(self.report);
                 }
                 "reset" => self.reset(arg)?,
                 _ => {
-                    let known = ["capacity", "output", "reset"];
+                    let known = ["capacity", "index", "output", "reset"];
                     unknown_arg(&arg, "relation", &known, self.report);
                 }
             }
@@ -621,7 +627,35 @@ impl Taker<'_> {
             item: Box::new(item.clone()),
             output: output.is_some(),
             set: true,
+            indexes,
         })
+    }
+
+    /// The columns of an index.
+    fn index(&mut self, arg: Arg) -> Option<Columns> {
+        let name = arg.name.span();
+        let (span, tokens) = arg.list("index(column)", self.report)?;
+        let parse = Punctuated::<Member, Token![,]>::parse_terminated;
+        let names: Vec<Member> = match parse.parse2(tokens) {
+            Ok(names) => names.into_iter().collect(),
+            Err(e) => {
+                self.report.error_help(
+                    e.span(),
+                    "an index has names of columns",
+                    "write `index(from)`, `index(from, label)` for two of them together, or `index(0)` of a tuple",
+                );
+                return None;
+            }
+        };
+        if names.is_empty() {
+            self.report.error_help(
+                span,
+                "an index has at least one column",
+                "write `index(from)`: the tuples are found by that column",
+            );
+            return None;
+        }
+        Some(Columns { names, span: name })
     }
 
     /// A `unique` list. `output`: where it says that it is given back.

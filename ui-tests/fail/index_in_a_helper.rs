@@ -1,0 +1,53 @@
+//! A wave walks an index itself.
+use vyre::prelude::*;
+
+#[wave_graph]
+mod pass {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Pair {
+        pub(crate) from: u32,
+        pub(crate) to: u32,
+    }
+
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[relation(capacity = 100, index(from))]
+        path: Relation<Pair>,
+        #[output(per = node)]
+        count: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn begin(e: Edge, path: &Insert<Pair>) {
+        path.insert(Pair {
+            from: e.src,
+            to: e.dst,
+        });
+    }
+
+    #[wave(nodes, after(begin))]
+    fn tally(v: Node, path: &Lookup<Pair>, count: &mut u32) {
+        let mut found = 0;
+        for p in path.with_from(v) {
+            found += p.to;
+        }
+        *count = found;
+    }
+
+    #[device]
+    fn degree(v: u32, path: &Lookup<Pair>) -> u32 {
+        let mut found = 0;
+        for _ in path.with_from(v) {
+            found += 1;
+        }
+        found
+    }
+
+    #[wave(nodes, after(tally))]
+    fn again(v: Node, path: &Lookup<Pair>, count: &mut u32) {
+        *count += degree(v, path);
+    }
+}
+
+fn main() {}

@@ -1,0 +1,35 @@
+//! What is last is so in a fixpoint.
+use vyre::prelude::*;
+
+#[wave_graph]
+mod pass {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Pair {
+        pub(crate) from: u32,
+        pub(crate) to: u32,
+    }
+
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[relation(capacity = 100, index(from), index(to))]
+        path: Relation<Pair>,
+        #[output(per = node)]
+        count: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn begin(e: Edge, path: &Insert<Pair>) {
+        path.insert(Pair {
+            from: e.src,
+            to: e.dst,
+        });
+    }
+
+    #[wave(pairs(path.to = path.from, last), after(begin))]
+    fn join(p: Pair, q: Pair, count: &Buf<Atomic<u32>>) {
+        count[p.from].fetch_add(q.to);
+    }
+}
+
+fn main() {}
