@@ -5,6 +5,8 @@ use crate::args::{
     Arg, Form, ident_of, is_keyword, keyword_as_name, parse_args, parse_named, some_names,
 };
 use crate::report::Report;
+use proc_macro2::Span;
+use quote::ToTokens;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -231,15 +233,22 @@ impl DomainArgs {
                 let (at, inner) = arg.list(PAIRS, report)?;
                 let parse = |tokens| Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens);
                 let parts = parse_named(inner, parse, report).ok()?;
-                let pairs = PairArgs::of(&parts.into_iter().collect::<Vec<_>>());
-                if pairs.is_none() {
-                    report.error_help(
-                        at,
-                        format!("write `{PAIRS}`"),
-                        "the first relation stands on the left of each `=`, the second one on the right; with `last` behind them, the pairs are those with a tuple that the round before found",
-                    );
+                match PairArgs::of(&parts.into_iter().collect::<Vec<_>>()) {
+                    Ok(pairs) => Some(DomainArgs::Pairs(Box::new(pairs))),
+                    Err(wrong) => {
+                        let (at, message) =
+                            wrong.unwrap_or_else(|| (at, "`pairs` joins two relations".to_owned()));
+                        report.error_help(
+                            at,
+                            message,
+                            format!(
+                                "write `{PAIRS}`: the first relation on the left of each `=`, the second one on the \
+                                 right; with `last` behind them, only the pairs with a tuple that the round before found"
+                            ),
+                        );
+                        None
+                    }
                 }
-                pairs.map(|pairs| DomainArgs::Pairs(Box::new(pairs)))
             }
             word => unreachable!("`{word}` is none of `DomainArgs::WORDS`"),
         }
@@ -250,32 +259,50 @@ impl DomainArgs {
 const PAIRS: &str = "pairs(first.column = second.column, last)";
 
 impl PairArgs {
-    fn of(parts: &[Expr]) -> Option<PairArgs> {
-        fn column(e: &Expr) -> Option<(Ident, Member)> {
+    /// What stands in `pairs(..)`; or where it is wrong and what is, if it has anything.
+    fn of(parts: &[Expr]) -> Result<PairArgs, Option<(Span, String)>> {
+        fn column(e: &Expr) -> Result<(Ident, Member), Option<(Span, String)>> {
+            let wrong = || {
+                let shown = e.to_token_stream();
+                (e.span(), format!("`{shown}` is not a column of a relation"))
+            };
             match e {
-                Expr::Field(f) => Some((ident_of(&f.base)?.clone(), f.member.clone())),
-                _ => None,
+                Expr::Field(f) => match ident_of(&f.base) {
+                    Some(relation) => Ok((relation.clone(), f.member.clone())),
+                    None => Err(Some(wrong())),
+                },
+                _ => Err(Some(wrong())),
             }
         }
-        let (last, equal) = match parts.split_last()? {
-            (end, equal) if ident_of(end).is_some_and(|word| word == "last") => (true, equal),
+        let (last, equal) = match parts.split_last() {
+            Some((end, equal)) if ident_of(end).is_some_and(|word| word == "last") => (true, equal),
             _ => (false, parts),
         };
         let mut on = Vec::new();
         let mut sides: Option<(Ident, Ident)> = None;
         for part in equal {
             let Expr::Assign(part) = part else {
-                return None;
+                let shown = part.to_token_stream();
+                let message = match part {
+                    Expr::Binary(_) => format!("`{shown}` is not an `=` between two columns"),
+                    _ => format!("`{shown}` is neither `last` nor an `=` between two columns"),
+                };
+                return Err(Some((part.span(), message)));
             };
             let ((left, x), (right, y)) = (column(&part.left)?, column(&part.right)?);
             let (first, second) = sides.get_or_insert((left.clone(), right.clone()));
-            if *first != left || *second != right {
-                return None;
+            for (here, before) in [(&left, first), (&right, second)] {
+                if here != before {
+                    let message = format!(
+                        "`{here}` stands where `{before}` did: a join is of two relations, in one order"
+                    );
+                    return Err(Some((here.span(), message)));
+                }
             }
             on.push((x, y));
         }
-        let (left, right) = sides?;
-        Some(PairArgs {
+        let (left, right) = sides.ok_or(None)?;
+        Ok(PairArgs {
             left,
             right,
             on,

@@ -63,6 +63,30 @@ pub(crate) fn write_out(graph: &mut Graph, report: &mut Report) {
         }
     }
     joins_come_first(graph, report);
+    each_its_own(graph, report);
+}
+
+/// A wave walks no index of an included graph's relation: where that has all tuples, its own graph has checked.
+fn each_its_own(graph: &Graph, report: &mut Report) {
+    for field in graph.fields.iter().filter(|f| f.origin.is_some()) {
+        let FieldKind::List { indexes, .. } = &field.kind else {
+            continue;
+        };
+        let own = graph.waves.iter().filter(|w| w.origin.is_none());
+        for wave in own {
+            let mut methods = indexes.iter().map(Columns::method);
+            if methods.any(|method| walks(wave, &field.name, &method)) {
+                report.error_help(
+                    at(wave, &field.name),
+                    format!(
+                        "`{}` walks an index of a relation of an included graph",
+                        wave.name()
+                    ),
+                    "sweep `items(..)` or ask `contains`, or insert its tuples into a relation of this graph with an index",
+                );
+            }
+        }
+    }
 }
 
 /// Joins with older tuples come before the waves that file new ones: those that a join waits for must not come after
@@ -81,7 +105,7 @@ fn joins_come_first(graph: &mut Graph, report: &mut Report) {
                 report.error_help(
                     first.span(),
                     format!(
-                        "`{node}` comes before a join, and it uses a relation whose new tuples are filed after joins"
+                        "`{node}` comes before a join, and walks an index to which new tuples are added after joins"
                     ),
                     "joins come first in a round: let the join not wait for it, or let a second fixpoint join",
                 );
@@ -161,7 +185,7 @@ fn sees_all(
     };
     // In the rounds of a fixpoint around that one it would see what came in this round.
     if wave.scope > 0 || scope.parent != Some(0) {
-        let why = "a wave in another fixpoint cannot".to_owned();
+        let why = "besides its own waves, only those outside of fixpoints may".to_owned();
         return Err((why, instead()));
     }
     let ends = scope.fixpoint.as_ref().and_then(|args| args.until.as_ref());

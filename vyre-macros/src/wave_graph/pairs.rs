@@ -69,6 +69,17 @@ fn join(graph: &mut Graph, w: usize, args: PairArgs, report: &mut Report) {
             "this jump is in no loop: `return` goes on to the next pair",
         );
     }
+    let wave = &graph.waves[w];
+    if args.last && wave.scope == 0 {
+        report.error_help(
+            args.left.span(),
+            format!(
+                "`last` is what the round before found, and wave `{}` is in no fixpoint",
+                wave.name()
+            ),
+            "leave it out for all pairs, or put the wave into a fixpoint",
+        );
+    }
     if report.len() > errors {
         return;
     }
@@ -93,8 +104,7 @@ fn join(graph: &mut Graph, w: usize, args: PairArgs, report: &mut Report) {
     let wave = &mut graph.waves[w];
     wave.function = function;
     wave.domain = domain(&first);
-    // `last` outside of a fixpoint is an error, which is said of the wave itself.
-    let Some(function) = older.filter(|_| wave.scope > 0) else {
+    let Some(function) = older else {
         return;
     };
     let (scope, after) = (wave.scope, wave.after.clone());

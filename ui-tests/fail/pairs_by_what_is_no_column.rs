@@ -1,0 +1,41 @@
+//! Each side of a join is a column of a relation.
+use vyre::prelude::*;
+
+#[wave_graph]
+mod pass {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Pair {
+        pub(crate) from: u32,
+        pub(crate) to: u32,
+    }
+
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[relation(capacity = 100, index(from), index(to))]
+        path: Relation<Pair>,
+        #[output(per = node)]
+        count: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn begin(e: Edge, path: &Insert<Pair>) {
+        path.insert(Pair {
+            from: e.src,
+            to: e.dst,
+        });
+    }
+
+    #[fixpoint(after(begin), until(path.settled()))]
+    mod rounds {
+        #[wave(pairs(path.to = p.from(), last))]
+        fn join(p: Pair, q: Pair, path: &Insert<Pair>) {
+            path.insert(Pair {
+                from: p.from,
+                to: q.to,
+            });
+        }
+    }
+}
+
+fn main() {}

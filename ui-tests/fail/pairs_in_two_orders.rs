@@ -1,0 +1,43 @@
+//! A join is of two relations, each on its side.
+use vyre::prelude::*;
+
+#[wave_graph]
+mod pass {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Pair {
+        pub(crate) from: u32,
+        pub(crate) to: u32,
+    }
+
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[relation(capacity = 100, index(from), index(to))]
+        path: Relation<Pair>,
+        #[relation(capacity = 100, index(from))]
+        edge: Relation<Pair>,
+        #[output(per = node)]
+        count: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn begin(e: Edge, path: &Insert<Pair>) {
+        path.insert(Pair {
+            from: e.src,
+            to: e.dst,
+        });
+    }
+
+    #[fixpoint(after(begin), until(path.settled()))]
+    mod rounds {
+        #[wave(pairs(path.to = edge.from, edge.to = path.from, last))]
+        fn join(p: Pair, q: Pair, path: &Insert<Pair>) {
+            path.insert(Pair {
+                from: p.from,
+                to: q.to,
+            });
+        }
+    }
+}
+
+fn main() {}
