@@ -6,7 +6,7 @@ pub use programs::*;
 
 use crate::statements::{Kind, Statements};
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
 use vyre::Csr;
 
 /// Distance of a node that no path reaches.
@@ -150,6 +150,40 @@ pub fn points_to(program: &Statements) -> Vec<[u32; 2]> {
     let all = (0..).zip(&points);
     all.flat_map(|(v, objects)| objects.iter().map(move |&object| [v, object]))
         .collect()
+}
+
+/// The coarsest strong bisimulation: of each state the least one of its class. Classes part until the states of each have
+/// the same set of moves, a label and the class that it leads to.
+///
+/// ```
+/// use vyre::Csr;
+/// // 0 and 1 both lead to an end; that 0 does so twice does not count. 2 leads there by another label.
+/// let g = Csr::from_edges(5, &[(0, 3), (0, 4), (1, 3), (2, 3)]).unwrap();
+/// assert_eq!(vyre_examples::oracle::bisimulation(&g, &[7, 7, 7, 8]), [0, 0, 2, 3, 3]);
+/// ```
+pub fn bisimulation(graph: &Csr, labels: &[u32]) -> Vec<u32> {
+    let nodes = graph.node_count();
+    let mut class = vec![0; nodes];
+    let mut classes = nodes.min(1);
+    loop {
+        let mut least: HashMap<(u32, Vec<(u32, u32)>), u32> = HashMap::new();
+        let new = (0..nodes as u32).map(|v| {
+            let edges = graph.offsets()[v as usize] as usize..;
+            let moves = edges.zip(graph.neighbors(v));
+            let mut moves: Vec<(u32, u32)> = moves
+                .map(|(edge, to)| (labels[edge], class[to as usize]))
+                .collect();
+            moves.sort_unstable();
+            moves.dedup();
+            *least.entry((class[v as usize], moves)).or_insert(v)
+        });
+        class = new.collect();
+        // Classes only part, so as many as before are the same ones.
+        if least.len() == classes {
+            return class;
+        }
+        classes = least.len();
+    }
 }
 
 /// All pairs of nodes of the same generation: other targets of one node, and targets of two nodes of the same generation.

@@ -20,6 +20,7 @@ macro_rules! examples {
 examples! {
     bellman_ford "../examples/bellman_ford.rs";
     betweenness "../examples/betweenness.rs";
+    bisimulation "../examples/bisimulation.rs";
     bfs "../examples/bfs.rs";
     bitonic "../examples/bitonic.rs";
     calibrate "../examples/calibrate.rs";
@@ -39,8 +40,9 @@ examples! {
 }
 
 use {
-    bfs::Bfs, closure::Closure, components::Components, pagerank::PageRank, points_to::PointsTo,
-    reachability::Reachability, same_generation::SameGeneration, saxpy::Saxpy, sssp::Sssp,
+    bfs::Bfs, bisimulation::Bisimulation, closure::Closure, components::Components,
+    pagerank::PageRank, points_to::PointsTo, reachability::Reachability,
+    same_generation::SameGeneration, saxpy::Saxpy, sssp::Sssp,
 };
 
 /// Exit code, stdout and stderr.
@@ -420,6 +422,7 @@ fn every_shared_option_is_followed_or_refused() {
     of::<dfa::Dfa>("--len 50");
     of::<kcore::KCore>("");
     of::<mis::Mis>("");
+    of::<bisimulation::Bisimulation>("--graph grid:9x7");
     of::<msf::Msf>("");
     of::<pagerank::PageRank>("");
     of::<points_to::PointsTo>("");
@@ -511,6 +514,16 @@ fn all_examples_on(backend: &str) {
         &small,
         serde_json::json!({"example": "points_to", "statements": 8, "nowhere": 1}),
     );
+    for (args, classes) in [
+        ("--graph grid:9x7 --labels 1", 1),
+        ("--graph grid:9x7 --labels 8", 63),
+        ("--graph chain:40 --labels 1", 40),
+        ("--graph rmat:8:2", 144),
+    ] {
+        let parted = figures::<Bisimulation>(&on(args));
+        assert_has(&parted, serde_json::json!({"classes": classes}));
+    }
+
     for seed in 1..4 {
         figures::<PointsTo>(&on(&format!("--statements 300 --seed {seed}")));
     }

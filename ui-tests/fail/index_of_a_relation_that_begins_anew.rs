@@ -1,4 +1,4 @@
-//! An index is filled as its relation grows, and is not emptied.
+//! In each round this index is filled once, after all that inserts.
 use vyre::prelude::*;
 
 #[wave_graph]
@@ -16,23 +16,32 @@ mod pass {
         path: Relation<Pair>,
         #[output(per = node)]
         count: u32,
+        #[reduce(count)]
+        more: u64,
     }
 
-    #[wave(edges(graph))]
-    fn begin(e: Edge, path: &Insert<Pair>) {
-        path.insert(Pair {
-            from: e.src,
-            to: e.dst,
-        });
-    }
-
-    #[wave(nodes, after(begin))]
-    fn tally(v: Node, path: &Lookup<Pair>, count: &mut u32) {
-        let mut found = 0;
-        for p in path.with_from(v) {
-            found += p.to;
+    #[fixpoint(until(more == 0))]
+    mod rounds {
+        #[wave(edges(graph))]
+        fn begin(e: Edge, path: &Insert<Pair>, more: &Reduce<Count>) {
+            path.insert(Pair {
+                from: e.src,
+                to: e.dst,
+            });
+            if e.src == 9 {
+                more.inc();
+            }
         }
-        *count = found;
+
+        #[wave(items(path), after(begin))]
+        fn extend(p: Pair, path: &Insert<Pair>) {
+            for q in path.with_from(p.to) {
+                path.insert(Pair {
+                    from: p.from,
+                    to: q.to,
+                });
+            }
+        }
     }
 }
 

@@ -252,6 +252,99 @@ mod facts {
     }
 }
 
+/// A relation with an index that begins anew with each round.
+#[wave_graph]
+mod windows {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[relation(capacity = edge(graph), index(0), reset = round)]
+        near: Relation<(u8, u32)>,
+        #[output(per = node, init = 0)]
+        met: u32,
+        steps: u32,
+    }
+
+    #[fixpoint(until(round + 1 >= steps))]
+    mod rounds {
+        #[wave(edges(graph))]
+        fn put(e: Edge, round: Round, near: &Insert<(u8, u32)>) {
+            if (e.src + e.dst + round) % 3 != 0 {
+                near.insert(((e.src % 7) as u8, e.dst));
+            }
+        }
+
+        #[wave(nodes, after(put))]
+        fn meet(v: Node, near: &Lookup<(u8, u32)>, met: &mut u32) {
+            let mut sum = 0;
+            for t in near.with_0((v % 7) as u8) {
+                sum += t.1 + 1;
+            }
+            *met = *met * 3 + sum;
+        }
+    }
+}
+
+mod marked {
+    use vyre::prelude::*;
+
+    /// An index that is filled at once.
+    #[wave_graph]
+    pub(crate) mod around {
+        pub(crate) struct Data {
+            #[topology]
+            graph: Csr,
+            #[input(per = node)]
+            mark: u32,
+            #[relation(capacity = edge(graph), index(0))]
+            near: Relation<(u32, u32)>,
+            #[output(per = node, init = 0)]
+            sum: u32,
+        }
+
+        #[wave(edges(graph))]
+        fn put(e: Edge, mark: &Buf<u32>, near: &Insert<(u32, u32)>) {
+            if mark[e.src] != 0 {
+                near.insert((e.dst, e.src));
+            }
+        }
+
+        #[wave(nodes, after(put))]
+        fn add(v: Node, near: &Lookup<(u32, u32)>, sum: &mut u32) {
+            let mut found = 0;
+            for t in near.with_0(v) {
+                found += t.1 + 1;
+            }
+            *sum = found;
+        }
+    }
+}
+
+/// That graph in each round of a fixpoint.
+#[wave_graph]
+mod in_rounds {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[scratch(per = node, init = 1)]
+        mark: u32,
+        #[output(per = node, init = 0)]
+        total: u32,
+    }
+
+    #[fixpoint(until(round == 3))]
+    mod rounds {
+        #[include(graph = graph, mark = mark)]
+        use super::super::marked::around;
+
+        #[wave(nodes, after(around))]
+        fn go_on(v: Node, round: Round, around_sum: &u32, total: &mut u32, mark: &mut u32) {
+            *total = *total * 5 + *around_sum;
+            *mark = (v + round) % 3;
+        }
+    }
+}
+
 /// What a search from each node finds.
 fn reached(graph: &Csr) -> BTreeSet<(u32, u32)> {
     let mut found = BTreeSet::new();
@@ -392,7 +485,67 @@ fn several_joins_insert_into_one_relation(runtime: &Runtime) {
     }
 }
 
+/// Random edges of which some are there twice.
+fn random_graph(nodes: u32, random: &mut Random) -> Csr {
+    let mut edge = || (random.below(nodes), random.below(nodes));
+    let edges: Vec<(u32, u32)> = (0..3 * nodes).map(|_| edge()).collect();
+    Csr::from_edges(nodes as usize, &edges).expect("edges name nodes")
+}
+
+fn pairs_of(graph: &Csr) -> impl Iterator<Item = (u32, u32)> {
+    let nodes = 0..graph.node_count() as u32;
+    nodes.flat_map(|v| graph.neighbors(v).iter().map(move |&to| (v, to)))
+}
+
+fn an_index_begins_anew_with_its_relation(runtime: &Runtime) {
+    let mut random = Random(29);
+    for (nodes, steps) in [(1, 1), (8, 4), (90, 7)] {
+        let graph = random_graph(nodes, &mut random);
+        let mut met = vec![0; nodes as usize];
+        for round in 0..steps {
+            let mut near = BTreeSet::new();
+            for (src, dst) in pairs_of(&graph) {
+                if (src + dst + round) % 3 != 0 {
+                    near.insert((src % 7, dst));
+                }
+            }
+            for (v, met) in (0..).zip(&mut met) {
+                let of = near.range((v % 7, 0)..=(v % 7, u32::MAX));
+                *met = *met * 3 + of.map(|&(_, to)| to + 1).sum::<u32>();
+            }
+        }
+        let mut session = windows::Session::new(runtime, &graph).expect("it fits");
+        for _ in 0..2 {
+            let out = session.run(windows::Run { steps }).expect("there is room");
+            assert_eq!(out.met, met);
+        }
+    }
+}
+
+fn an_included_index_begins_anew_with_each_round(runtime: &Runtime) {
+    let mut random = Random(31);
+    for nodes in [1, 8, 90] {
+        let graph = random_graph(nodes, &mut random);
+        let (mut mark, mut total) = (vec![1; nodes as usize], vec![0; nodes as usize]);
+        for round in 0..4 {
+            let marked = pairs_of(&graph).filter(|&(src, _)| mark[src as usize] != 0);
+            let near: BTreeSet<(u32, u32)> = marked.map(|(src, dst)| (dst, src)).collect();
+            for v in 0..nodes {
+                let of = near.range((v, 0)..=(v, u32::MAX));
+                let sum = of.map(|&(_, from)| from + 1).sum::<u32>();
+                total[v as usize] = total[v as usize] * 5 + sum;
+                mark[v as usize] = (v + round) % 3;
+            }
+        }
+        let mut session = in_rounds::Session::new(runtime, &graph).expect("it fits");
+        let out = session.run(in_rounds::Run {}).expect("there is room");
+        assert_eq!(out.total, total);
+    }
+}
+
 backend_tests!(
+    an_index_begins_anew_with_its_relation,
+    an_included_index_begins_anew_with_each_round,
     several_joins_insert_into_one_relation,
     a_relation_is_joined_with_itself,
     each_pair_comes_once,

@@ -88,7 +88,7 @@ mod parity {
                 odd.insert(to);
             }
         }
-        #[wave(items(odd, last), after(from_even))]
+        #[wave(items(odd, last))]
         fn from_odd(v: u32, graph: &Csr, even: &Insert<u32>) {
             for to in graph.neighbors(v) {
                 even.insert(to);

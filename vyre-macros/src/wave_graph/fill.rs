@@ -199,7 +199,7 @@ fn is_swapped(graph: &Graph, name: &Ident) -> bool {
 }
 
 /// The scopes of the waves that take a field, of the graphs that are given it, and of the fixpoints that swap it.
-fn scopes(graph: &Graph, name: &Ident) -> Vec<usize> {
+pub(super) fn scopes(graph: &Graph, name: &Ident) -> Vec<usize> {
     let waves = graph.waves.iter().filter(|w| takes(w, name));
     let swapping = graph
         .scopes

@@ -1,12 +1,14 @@
 //! Indexes of relations. A hidden field has the cells of each, and a hidden wave adds to it what the relation was given:
 //! first of all in each round of the fixpoint whose waves walk the index, so that they see the tuples from before the
-//! round; or where no fixpoint is, before them and behind what inserts.
+//! round; or where no fixpoint is, and where the relation begins anew with each round, before them and behind what
+//! inserts.
 //!
 //! It is written out as waves, so that no executor has to know of it.
 
 use super::domain::DomainArgs;
-use super::fill::users;
+use super::fill::{scopes, users};
 use super::graph::{Columns, Field, FieldKind, Graph, Piece, Wave};
+use super::order::common_scope;
 use super::pairs::is_older;
 use crate::args::ident_of;
 use crate::kernel::param::{Written, written};
@@ -38,14 +40,6 @@ pub(crate) fn write_out(graph: &mut Graph, report: &mut Report) {
     });
     let indexed: Vec<(Ident, Type, Vec<Columns>, Option<Span>)> = indexed.collect();
     for (relation, item, indexes, reset) in indexed {
-        if let Some(reset) = reset {
-            report.error_help(
-                reset,
-                format!("relation `{relation}` begins anew with each round, and has an index"),
-                "an index is filled as its relation grows: leave `reset` or `index(..)` out",
-            );
-            continue;
-        }
         if let Some(more) = indexes.get(Index::MOST) {
             report.error_help(
                 more.span,
@@ -57,9 +51,9 @@ pub(crate) fn write_out(graph: &mut Graph, report: &mut Report) {
             );
             continue;
         }
-        let scope = walked_in(graph, &relation, &indexes, report);
+        let scope = walked_in(graph, &relation, (&indexes, reset.is_some()), report);
         for columns in indexes {
-            add(graph, (&relation, &item), columns, scope);
+            add(graph, (&relation, &item), (columns, reset), scope);
         }
     }
     joins_come_first(graph, report);
@@ -119,8 +113,13 @@ fn joins_come_first(graph: &mut Graph, report: &mut Report) {
     }
 }
 
-/// The scope whose waves walk the indexes of a relation.
-fn walked_in(graph: &Graph, relation: &Ident, indexes: &[Columns], report: &mut Report) -> usize {
+/// The scope whose waves walk the indexes of a relation; the one around all its uses, if it begins anew with each round.
+fn walked_in(
+    graph: &Graph,
+    relation: &Ident,
+    (indexes, begins_anew): (&[Columns], bool),
+    report: &mut Report,
+) -> usize {
     let mut walkers: Vec<&Wave> = Vec::new();
     let mut seen: Vec<String> = Vec::new();
     for columns in indexes {
@@ -146,17 +145,43 @@ fn walked_in(graph: &Graph, relation: &Ident, indexes: &[Columns], report: &mut 
         }
         seen.push(method);
     }
-    let scope = walkers.iter().map(|w| w.scope).max().unwrap_or(0);
-    let grows = |w: &&&Wave| scope == 0 && inserts(w, relation);
+    let scope = match begins_anew {
+        true => scopes(graph, relation)
+            .into_iter()
+            .reduce(|a, b| common_scope(graph, a, b)),
+        false => walkers.iter().map(|w| w.scope).max(),
+    };
+    let scope = scope.unwrap_or(0);
+    // It is filled once, or once in each round.
+    let at_once = scope == 0 || begins_anew;
+    let grows = |w: &&&Wave| at_once && inserts(w, relation);
     if let Some(wave) = walkers.iter().find(grows) {
+        let (begins, once) = match begins_anew {
+            true => (", which begins anew with each round", "once in each round"),
+            false => (", in no fixpoint", "once"),
+        };
         report.error_help(
             at(wave, relation),
             format!(
-                "`{}` walks an index of `{relation}` and inserts into it, in no fixpoint",
+                "`{}` walks an index of `{relation}` and inserts into it{begins}",
                 wave.name()
             ),
-            "an index outside of fixpoints is filled once: put the wave into a fixpoint, or insert into another relation",
+            format!("this index is filled {once}: insert into another relation"),
         );
+    }
+    if begins_anew {
+        if let Some(other) = walkers.iter().find(|w| w.scope != scope) {
+            report.error_help(
+                at(other, relation),
+                format!(
+                    "`{}` walks an index of `{relation}`, which begins anew with each round of `{}`",
+                    other.name(),
+                    graph.scopes[scope].name
+                ),
+                "only waves of that fixpoint itself may: let this one sweep `items(..)` or ask `contains`",
+            );
+        }
+        return scope;
     }
     for other in walkers.iter().filter(|w| w.scope != scope) {
         if let Err((why, help)) = sees_all(graph, other, relation, scope) {
@@ -328,14 +353,20 @@ fn walks(wave: &Wave, relation: &Ident, method: &str) -> bool {
 }
 
 /// Adds the field and the wave of an index.
-fn add(graph: &mut Graph, (relation, item): (&Ident, &Type), columns: Columns, scope: usize) {
+fn add(
+    graph: &mut Graph,
+    (relation, item): (&Ident, &Type),
+    (columns, reset): (Columns, Option<Span>),
+    scope: usize,
+) {
     let name = relation.unraw();
     let by = columns.joined("_and_");
     let shown = format!("{name}:{}", columns.joined(","));
     let field = format_ident!("{INDEX}{name}_by_{by}");
     let wave = format_ident!("{FILE}{name}_by_{by}");
-    // In a fixpoint behind joins with older tuples, and before all others that walk it; outside, behind what inserts.
-    let in_fixpoint = scope > 0;
+    // In a fixpoint behind joins with older tuples, and before all others that walk it; where it is filled at once,
+    // behind what inserts.
+    let in_fixpoint = scope > 0 && reset.is_none();
     let mut before = Vec::new();
     let method = columns.method();
     for user in users(graph, relation, scope) {
@@ -393,7 +424,7 @@ fn add(graph: &mut Graph, (relation, item): (&Ident, &Type), columns: Columns, s
             relation: relation.clone(),
             columns,
         },
-        reset: None,
+        reset,
         entered: None,
         host: None,
         origin: None,
