@@ -502,6 +502,9 @@ fn all_examples_on(backend: &str) {
         &chain,
         serde_json::json!({"pairs": 0, "rounds": 1, "room": 16 * 59}),
     );
+    let halves = figures::<SameGeneration>(&on("--graph grid:7x5 --halves"));
+    assert_has(&halves, serde_json::json!({"pairs": 18 * 18 + 17 * 17}));
+    figures::<SameGeneration>(&on("--graph rmat:6:3 --halves"));
     let (code, _, full) = ran::<SameGeneration>(&on("--graph grid:7x5 --room 612"));
     assert_eq!(code, 1, "{full}");
     assert!(

@@ -494,7 +494,7 @@ fn random_graph(nodes: u32, random: &mut Random) -> Csr {
 
 fn pairs_of(graph: &Csr) -> impl Iterator<Item = (u32, u32)> {
     let nodes = 0..graph.node_count() as u32;
-    nodes.flat_map(|v| graph.neighbors(v).iter().map(move |&to| (v, to)))
+    nodes.flat_map(|v| graph.neighbors(v).iter().map(move |to| (v, to)))
 }
 
 fn an_index_begins_anew_with_its_relation(runtime: &Runtime) {

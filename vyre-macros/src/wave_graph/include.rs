@@ -50,6 +50,7 @@ pub(crate) fn merge(graph: &mut Graph, imports: &Imports, report: &mut Report) {
         not_beside(graph, meant, report);
         replace_after(graph, &meant.alias, &meant.last);
     }
+    super::index::each_its_own(graph, report);
 }
 
 /// What `after(alias)` means.

@@ -57,11 +57,10 @@ pub(crate) fn write_out(graph: &mut Graph, report: &mut Report) {
         }
     }
     joins_come_first(graph, report);
-    each_its_own(graph, report);
 }
 
 /// A wave walks no index of an included graph's relation: where that has all tuples, its own graph has checked.
-fn each_its_own(graph: &Graph, report: &mut Report) {
+pub(super) fn each_its_own(graph: &Graph, report: &mut Report) {
     for field in graph.fields.iter().filter(|f| f.origin.is_some()) {
         let FieldKind::List { indexes, .. } = &field.kind else {
             continue;

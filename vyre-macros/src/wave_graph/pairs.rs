@@ -49,6 +49,18 @@ struct Side {
 fn join(graph: &mut Graph, w: usize, args: PairArgs, report: &mut Report) {
     let errors = report.len();
     let (lefts, rights): (Vec<Member>, Vec<Member>) = args.on.into_iter().unzip();
+    for (name, columns) in [(&args.left, &lefts), (&args.right, &rights)] {
+        let twice = |&at: &usize| columns[..at].contains(&columns[at]);
+        if let Some(at) = (0..columns.len()).find(twice) {
+            let column = columns[at].to_token_stream();
+            report.error_help(
+                columns[at].span(),
+                format!("`{name}.{column}` is compared twice"),
+                "compare each column with one other; what else is to be equal, the wave asks by an `if`",
+            );
+            return;
+        }
+    }
     let first = side(graph, &args.left, (&lefts, &rights), args.last, report);
     let second = side(graph, &args.right, (&rights, &lefts), true, report);
     let function = &graph.waves[w].function;
@@ -167,18 +179,6 @@ fn side(
     let is_by = |index: &&Columns| {
         index.names.len() == own.len() && own.iter().all(|name| index.names.contains(name))
     };
-    let twice = own
-        .iter()
-        .enumerate()
-        .find(|(at, name)| own[..*at].contains(name));
-    if let Some((_, column)) = twice {
-        report.error_help(
-            column.span(),
-            format!("`{name}.{}` is compared twice", column.to_token_stream()),
-            "compare each column with one other; what else is to be equal, the wave asks by an `if`",
-        );
-        return None;
-    }
     let index = indexes.iter().find(is_by);
     if index.is_none() && is_walked {
         let by: Vec<String> = own
