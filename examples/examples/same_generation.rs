@@ -66,26 +66,24 @@ pub mod same_generation {
 #[wave_graph]
 #[pass(id = "same_generation_by_halves", unproven)]
 pub mod by_halves {
-    use super::same_generation::Pair;
-
     pub struct Data {
         #[topology]
         graph: Csr,
         /// Both nodes are of the same generation.
         #[relation(capacity = room, output)]
-        sg: Relation<Pair>,
+        sg: Relation<(u32, u32)>,
         /// The first node is a child of one that is of the same generation as the second one.
         #[relation(capacity = room)]
-        half: Relation<Pair>,
+        half: Relation<(u32, u32)>,
         /// Pairs that each relation has room for.
         room: u32,
     }
 
     #[wave(edges(graph))]
-    fn siblings(e: Edge, graph: &Csr, sg: &Insert<Pair>) {
+    fn siblings(e: Edge, graph: &Csr, sg: &Insert<(u32, u32)>) {
         for y in graph.neighbors(e.src) {
             if y != e.dst {
-                sg.insert(Pair { x: e.dst, y });
+                sg.insert((e.dst, y));
             }
         }
     }
@@ -97,16 +95,16 @@ pub mod by_halves {
     )]
     mod rounds {
         #[wave(items(sg, last))]
-        fn first(p: Pair, graph: &Csr, half: &Insert<Pair>) {
-            for x in graph.neighbors(p.x) {
-                half.insert(Pair { x, y: p.y });
+        fn first(p: (u32, u32), graph: &Csr, half: &Insert<(u32, u32)>) {
+            for x in graph.neighbors(p.0) {
+                half.insert((x, p.1));
             }
         }
 
         #[wave(items(half, last))]
-        fn second(p: Pair, graph: &Csr, sg: &Insert<Pair>) {
-            for y in graph.neighbors(p.y) {
-                sg.insert(Pair { x: p.x, y });
+        fn second(p: (u32, u32), graph: &Csr, sg: &Insert<(u32, u32)>) {
+            for y in graph.neighbors(p.1) {
+                sg.insert((p.0, y));
             }
         }
     }
@@ -145,7 +143,8 @@ impl Example for SameGeneration {
         let nodes = graph.csr.node_count() as u64;
         let edges = graph.csr.edge_count() as u64;
         let (first, most) = (16 * edges, nodes * nodes);
-        let (sg, room) = match self.halves {
+        let sorts = self.shared.wants_result();
+        let (pairs, sorted, room) = match self.halves {
             false => {
                 let mut session = same_generation::Session::new(job.runtime(), &graph.csr)?;
                 job.watch(session.progress());
@@ -154,7 +153,9 @@ impl Example for SameGeneration {
                     job.measure(|| session.run(run), |out| &out.report)
                 };
                 let (out, room) = self.room.enough(first, most, run)?;
-                (out.sg, room)
+                let sorted = sorts.then(|| out.sg.sorted()).unwrap_or_default();
+                let sorted: Vec<[u32; 2]> = sorted.into_iter().map(|p| [p.x, p.y]).collect();
+                (out.sg.len() as u64, sorted, room)
             }
             true => {
                 let mut session = by_halves::Session::new(job.runtime(), &graph.csr)?;
@@ -164,11 +165,12 @@ impl Example for SameGeneration {
                     job.measure(|| session.run(run), |out| &out.report)
                 };
                 let (out, room) = self.room.enough(first, most, run)?;
-                (out.sg, room)
+                let sorted = sorts.then(|| out.sg.sorted()).unwrap_or_default();
+                let sorted: Vec<[u32; 2]> = sorted.into_iter().map(|(x, y)| [x, y]).collect();
+                (out.sg.len() as u64, sorted, room)
             }
         };
 
-        let pairs = sg.len() as u64;
         job.say("found", found(pairs, (nodes, "node"), room));
         job.say_time();
         job.plan(match self.halves {
@@ -177,11 +179,6 @@ impl Example for SameGeneration {
         })?;
         job.figure("pairs", pairs);
         job.figure("room", room);
-        let sorted = match self.shared.wants_result() {
-            true => sg.sorted(),
-            false => Vec::new(),
-        };
-        let sorted: Vec<[u32; 2]> = sorted.into_iter().map(|p| [p.x, p.y]).collect();
         job.check(
             "a search over pairs",
             || oracle::same_generation(&graph.csr),
