@@ -523,7 +523,7 @@ impl Expansion<'_> {
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         let mut borrows = false;
         for (field, slot) in self.fields.iter() {
-            let (ident, docs) = (&field.name, &field.docs);
+            let (ident, docs) = (field.in_run(), &field.docs);
             let docs = if docs.is_empty() {
                 let doc = format!("`{ident}` of `Data`.");
                 quote! { #[doc = #doc] }
@@ -533,7 +533,7 @@ impl Expansion<'_> {
             match slot {
                 Slot::Scalar(s) => {
                     let ty = scalar_type(self.program.scalars[s.index()].scalar);
-                    if self.fields.given(s) != Some(Given::Session) {
+                    if self.fields.given(s).is_none_or(|given| given == Given::Run) {
                         inputs.push(quote! { #docs pub #ident: #ty });
                     }
                 }

@@ -285,7 +285,7 @@ impl Expansion<'_> {
                 if self.program.buffers[first.index()].role != role {
                     continue;
                 }
-                let (name, first) = (&field.name, first.0);
+                let (name, first) = (field.in_run(), first.0);
                 rows.push(
                     quote! { #private::columns_of(#given.#name, #private::BufferId(#first)) },
                 );
@@ -339,13 +339,14 @@ impl Expansion<'_> {
         let private = self.private();
         let (mut scalars, mut inputs) = (Vec::new(), Vec::new());
         for (field, slot) in self.fields.iter() {
-            let value = at(&field.name);
+            let value = at(field.in_run());
             match slot {
                 Slot::Scalar(s) => {
                     let ty = scalar_type(self.program.scalars[s.index()].scalar);
                     // The session puts in what it was given.
                     scalars.push(match self.fields.given(s) {
                         Some(Given::Session) => quote! { 0 },
+                        Some(Given::Slice) => quote! { #value.len() as ::core::primitive::u64 },
                         _ => quote! { <#ty as #private::ScalarType>::to_bits64(#value) },
                     });
                 }

@@ -203,6 +203,7 @@ fn keep(graph: &mut Graph, s: usize, name: &Ident) {
             reset: None,
             entered: None,
             host: None,
+            given: None,
             origin: None,
         });
     };

@@ -343,6 +343,7 @@ impl<'g> Fields<'g> {
                     item,
                     output,
                     set,
+                    input: _,
                     indexes: _,
                 } => {
                     let size = this.size("capacity", capacity, field.origin, tables, report);

@@ -297,6 +297,8 @@ pub(crate) struct Field {
     pub(crate) entered: Option<usize>,
     /// Where the host has it and as what, by its attribute and type alone: a mistake in it is not one in `Run { .. }`.
     pub(crate) host: Option<Host>,
+    /// The relation whose tuples it has, or their number: `Run` has a slice of that name.
+    pub(crate) given: Option<Ident>,
     /// Which of the included graphs it is of.
     pub(crate) origin: Option<usize>,
 }
@@ -322,6 +324,8 @@ pub(crate) enum Given {
     Run,
     /// The session, for all its runs.
     Session,
+    /// Each run, by the length of a slice that it gives.
+    Slice,
 }
 
 /// What a field declares.
@@ -352,6 +356,8 @@ pub(crate) enum FieldKind {
         output: bool,
         /// It is a relation.
         set: bool,
+        /// The caller gives what it has.
+        input: bool,
         /// Its indexes: the columns of each.
         indexes: Vec<Columns>,
     },
@@ -373,6 +379,11 @@ pub(crate) enum FieldKind {
 }
 
 impl Field {
+    /// What `Run` calls it.
+    pub(crate) fn in_run(&self) -> &Ident {
+        self.given.as_ref().unwrap_or(&self.name)
+    }
+
     /// Whether it says what the parts of a graph are.
     pub(crate) fn is_parts(&self) -> bool {
         let per = match &self.kind {

@@ -140,6 +140,18 @@ fn include(
         );
         return HashMap::new();
     }
+    let mut own = built.fields.iter().map(|(field, _)| field);
+    if let Some(field) = own.find(|f| matches!(f.kind, FieldKind::List { input: true, .. })) {
+        report.error_help(
+            args.name.span(),
+            format!(
+                "`{alias}` is not included for its relation `{}`, which its caller gives",
+                field.name
+            ),
+            "give its tuples in buffers that a wave there inserts them from",
+        );
+        return HashMap::new();
+    }
     // Scopes of what it includes come behind its own.
     let tables = built.tables.into_modules();
     let other = syntax::graph(TokenStream::new(), module.clone(), &mut Report::default());
@@ -874,6 +886,7 @@ impl Merger<'_> {
                     reset: field.reset,
                     entered: self.entered(field),
                     host: None,
+                    given: None,
                     origin: Some(self.graph.included.len()),
                 }),
             }
@@ -1327,7 +1340,7 @@ fn host(kind: &FieldKind) -> Option<Host> {
             ..
         } => Some(Host::Result(of(*scalar))),
         FieldKind::Scalar(scalar, Given::Run) => Some(Host::Scalar(of(*scalar))),
-        FieldKind::Scalar(_, Given::Session) => None,
+        FieldKind::Scalar(_, Given::Session | Given::Slice) => None,
         FieldKind::Csr { .. }
         | FieldKind::List { .. }
         | FieldKind::Index { .. }
@@ -1401,12 +1414,14 @@ fn renamed_kind(kind: &FieldKind, names: &HashMap<String, Ident>) -> FieldKind {
             item,
             output,
             set,
+            input,
             indexes,
         } => FieldKind::List {
             capacity: renamed_per(capacity, names),
             item: item.clone(),
             output: *output,
             set: *set,
+            input: *input,
             indexes: indexes.clone(),
         },
         FieldKind::Index { relation, columns } => FieldKind::Index {

@@ -1,7 +1,7 @@
 //! Indexes of relations. A hidden field has the cells of each, and a hidden wave adds to it what the relation was given:
 //! first of all in each round of the fixpoint whose waves walk the index, so that they see the tuples from before the
-//! round; or where no fixpoint is, and where the relation begins anew with each round, before them and behind what
-//! inserts.
+//! round; or where no fixpoint is, where the relation has all its tuples before, and where it begins anew with each round,
+//! before them and behind what inserts.
 //!
 //! It is written out as waves, so that no executor has to know of it.
 
@@ -150,7 +150,10 @@ fn walked_in(
             .reduce(|a, b| common_scope(graph, a, b)),
         false => walkers.iter().map(|w| w.scope).max(),
     };
-    let scope = scope.unwrap_or(0);
+    let scope = match scope.unwrap_or(0) {
+        scope if scope > 0 && !begins_anew && is_whole(graph, relation, &walkers) => return 0,
+        scope => scope,
+    };
     // It is filled once, or once in each round.
     let at_once = scope == 0 || begins_anew;
     let grows = |w: &&&Wave| at_once && inserts(w, relation);
@@ -193,6 +196,43 @@ fn walked_in(
         }
     }
     scope
+}
+
+/// Whether a relation has all its tuples before the first wave walks an index of it, and none of them is new to a join.
+fn is_whole(graph: &Graph, relation: &Ident, walkers: &[&Wave]) -> bool {
+    if walkers.iter().any(|w| is_older(w)) {
+        return false;
+    }
+    let name = |piece: &Piece| match piece {
+        Piece::Wave(w) => Some(graph.waves[*w].name().clone()),
+        Piece::Scope(s) => Some(graph.scopes[*s].name.clone()),
+        Piece::Item(_) => None,
+    };
+    let users = users(graph, relation, 0);
+    let inserting = users.iter().filter(|piece| match piece {
+        Piece::Wave(w) => inserts(&graph.waves[*w], relation),
+        Piece::Scope(s) => inserts_in(graph, *s, relation),
+        Piece::Item(_) => false,
+    });
+    let inserting: Vec<Ident> = inserting.filter_map(name).collect();
+    let mut walking = users.iter().filter(|piece| match piece {
+        Piece::Wave(w) => walkers.iter().any(|of| std::ptr::eq(*of, &graph.waves[*w])),
+        Piece::Scope(s) => walkers.iter().any(|of| is_in(graph, of.scope, *s)),
+        Piece::Item(_) => false,
+    });
+    walking.all(|piece| {
+        let first = |node: &Ident| {
+            inserting
+                .iter()
+                .all(|insert| comes_after(graph, 0, node, insert))
+        };
+        name(piece).is_some_and(|node| first(&node))
+    })
+}
+
+/// Whether a scope is another one, or in it.
+fn is_in(graph: &Graph, scope: usize, other: usize) -> bool {
+    std::iter::successors(Some(scope), |&s| graph.scopes[s].parent).any(|s| s == other)
 }
 
 /// Whether an index that the rounds of a fixpoint fill has all tuples where a wave outside walks it, or why not and what
@@ -289,7 +329,7 @@ fn waits_for<'g>(graph: &'g Graph, scope: usize, node: &Ident) -> &'g [Ident] {
 }
 
 /// Where a wave takes a relation.
-fn at(wave: &Wave, relation: &Ident) -> Span {
+pub(super) fn at(wave: &Wave, relation: &Ident) -> Span {
     let mut taken = types_of(wave, relation);
     taken
         .next()
@@ -309,15 +349,14 @@ fn types_of<'g>(wave: &'g Wave, field: &'g Ident) -> impl Iterator<Item = &'g Ty
 }
 
 /// Whether a wave may insert into a relation.
-fn inserts(wave: &Wave, relation: &Ident) -> bool {
+pub(super) fn inserts(wave: &Wave, relation: &Ident) -> bool {
     types_of(wave, relation).any(|ty| written(ty) == Written::Insert)
 }
 
 /// Whether a wave in a scope may.
 fn inserts_in(graph: &Graph, scope: usize, relation: &Ident) -> bool {
-    let around = |of| std::iter::successors(Some(of), |&s: &usize| graph.scopes[s].parent);
     let mut waves = graph.waves.iter();
-    waves.any(|w| inserts(w, relation) && around(w.scope).any(|s| s == scope))
+    waves.any(|w| inserts(w, relation) && is_in(graph, w.scope, scope))
 }
 
 /// Whether a wave calls this method of a relation.
@@ -379,9 +418,15 @@ fn add(
             _ if in_fixpoint => {}
             Piece::Wave(w) if !inserts(&graph.waves[w], relation) => {}
             Piece::Wave(w) => before.push(graph.waves[w].name().clone()),
+            Piece::Scope(s) if inserts_in(graph, s, relation) => {
+                before.push(graph.scopes[s].name.clone());
+            }
             Piece::Scope(s) => {
-                if inserts_in(graph, s, relation) {
-                    before.push(graph.scopes[s].name.clone());
+                let mut waves = graph.waves.iter();
+                if waves.any(|w| is_in(graph, w.scope, s) && walks(w, relation, &method))
+                    && let Some(args) = &mut graph.scopes[s].fixpoint
+                {
+                    args.after.push(wave.clone());
                 }
             }
             Piece::Item(_) => {}
@@ -426,6 +471,7 @@ fn add(
         reset,
         entered: None,
         host: None,
+        given: None,
         origin: None,
     });
 }

@@ -11,6 +11,7 @@ pub(crate) mod check;
 mod claims;
 pub(crate) mod domain;
 mod fill;
+mod given;
 pub(crate) mod graph;
 pub(crate) mod include;
 mod index;

@@ -370,6 +370,7 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
             reset: None,
             entered: None,
             host: None,
+            given: None,
             origin: None,
         });
     }
@@ -384,6 +385,7 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
             reset: None,
             entered: None,
             host: None,
+            given: None,
             origin: None,
         });
     }

@@ -128,9 +128,10 @@ impl Taker<'_> {
             }
             _ if name == "report"
                 && matches!(
-                    host,
-                    Some(Host::Result(_) | Host::Output(_) | Host::Tuples(_))
-                ) =>
+                        host,
+                given: None,
+                        Some(Host::Result(_) | Host::Output(_) | Host::Tuples(_))
+                    ) =>
             {
                 self.report.error_help(
                     name.span(),
@@ -550,6 +551,7 @@ impl Taker<'_> {
                     item: Box::new(item.clone()),
                     output: output.is_some(),
                     set: false,
+                    input: false,
                     indexes: Vec::new(),
                 }
             }
@@ -575,6 +577,7 @@ impl Taker<'_> {
         (name, ty): (&Ident, &Type),
     ) -> Option<FieldKind> {
         let (mut capacity, mut output, mut indexes) = (None, None, Vec::new());
+        let mut input = None;
         for arg in args {
             match arg.name.to_string().as_str() {
                 "capacity" => {
@@ -582,13 +585,17 @@ impl Taker<'_> {
                     capacity = Some(self.per("capacity", value)?);
                 }
                 "index" => indexes.extend(self.index(arg)),
+                "input" => {
+                    input = Some(arg.name.span());
+                    arg.flag(self.report);
+                }
                 "output" => {
                     output = Some(arg.name.span());
                     arg.flag(self.report);
                 }
                 "reset" => self.reset(arg)?,
                 _ => {
-                    let known = ["capacity", "index", "output", "reset"];
+                    let known = ["capacity", "index", "input", "output", "reset"];
                     unknown_arg(&arg, "relation", &known, self.report);
                 }
             }
@@ -614,11 +621,32 @@ impl Taker<'_> {
             );
             return None;
         };
+        if let Some(at) = input {
+            let other = capacity
+                .as_ref()
+                .map(|_| "capacity")
+                .or(output.map(|_| "output").or(self.reset.map(|_| "reset")));
+            if let Some(other) = other {
+                let why = match other {
+                    "capacity" => "it has room for what the caller gives",
+                    "output" => "the caller has it already",
+                    _ => "it stays as the caller gives it",
+                };
+                self.report.error_help(
+                    at,
+                    format!("relation `{name}` is an input and has `{other}`"),
+                    format!("leave `{other}` out: {why}"),
+                );
+                return None;
+            }
+            // The number of its tuples takes this place.
+            capacity = Some(Per::Node);
+        }
         let Some(capacity) = capacity else {
             self.report.error_help(
                 attr.path().span(),
                 format!("relation `{name}` has no capacity"),
-                "say how many tuples it has room for: `#[relation(capacity = n)]`",
+                "say how many tuples it has room for, `#[relation(capacity = n)]`; or let the caller give them, `#[relation(input)]`",
             );
             return None;
         };
@@ -627,6 +655,7 @@ impl Taker<'_> {
             item: Box::new(item.clone()),
             output: output.is_some(),
             set: true,
+            input: input.is_some(),
             indexes,
         })
     }
@@ -1159,6 +1188,7 @@ fn host(kind: Option<&(&str, Attribute)>, ty: &Type) -> Option<Host> {
         Some("output") => Some(Host::Output(element)),
         Some("reduce") => Some(Host::Result(whole)),
         Some("list") => has("output").then_some(Host::Output(element)),
+        Some("relation") if has("input") => Some(Host::Input(element)),
         Some("relation") => has("output").then_some(Host::Tuples(element)),
         Some(_) => None,
         None if is("Csr") || is("Parts") || item_of(&whole, "Rows").is_some() => {

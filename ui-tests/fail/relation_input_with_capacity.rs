@@ -1,0 +1,19 @@
+//! An input has room for what the caller gives.
+use vyre::prelude::*;
+
+#[wave_graph]
+mod pass {
+    pub(crate) struct Data {
+        #[relation(input, capacity = 100)]
+        fact: Relation<(u32, u32)>,
+        #[reduce(count)]
+        facts: u64,
+    }
+
+    #[wave(items(fact))]
+    fn count(_: (u32, u32), facts: &Reduce<Count>) {
+        facts.inc();
+    }
+}
+
+fn main() {}
