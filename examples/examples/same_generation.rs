@@ -153,8 +153,10 @@ impl Example for SameGeneration {
                     job.measure(|| session.run(run), |out| &out.report)
                 };
                 let (out, room) = self.room.enough(first, most, run)?;
-                let sorted = sorts.then(|| out.sg.sorted()).unwrap_or_default();
-                let sorted: Vec<[u32; 2]> = sorted.into_iter().map(|p| [p.x, p.y]).collect();
+                let sorted: Vec<[u32; 2]> = match sorts {
+                    true => out.sg.sorted().iter().map(|p| [p.x, p.y]).collect(),
+                    false => Vec::new(),
+                };
                 (out.sg.len() as u64, sorted, room)
             }
             true => {
@@ -165,8 +167,10 @@ impl Example for SameGeneration {
                     job.measure(|| session.run(run), |out| &out.report)
                 };
                 let (out, room) = self.room.enough(first, most, run)?;
-                let sorted = sorts.then(|| out.sg.sorted()).unwrap_or_default();
-                let sorted: Vec<[u32; 2]> = sorted.into_iter().map(|(x, y)| [x, y]).collect();
+                let sorted: Vec<[u32; 2]> = match sorts {
+                    true => out.sg.sorted().iter().map(|p| [p.0, p.1]).collect(),
+                    false => Vec::new(),
+                };
                 (out.sg.len() as u64, sorted, room)
             }
         };

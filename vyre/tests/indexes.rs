@@ -269,7 +269,7 @@ mod windows {
     mod rounds {
         #[wave(edges(graph))]
         fn put(e: Edge, round: Round, near: &Insert<(u8, u32)>) {
-            if (e.src + e.dst + round) % 3 != 0 {
+            if !(e.src + e.dst + round).is_multiple_of(3) {
                 near.insert(((e.src % 7) as u8, e.dst));
             }
         }
@@ -505,7 +505,7 @@ fn an_index_begins_anew_with_its_relation(runtime: &Runtime) {
         for round in 0..steps {
             let mut near = BTreeSet::new();
             for (src, dst) in pairs_of(&graph) {
-                if (src + dst + round) % 3 != 0 {
+                if !(src + dst + round).is_multiple_of(3) {
                     near.insert((src % 7, dst));
                 }
             }
