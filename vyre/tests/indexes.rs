@@ -345,6 +345,68 @@ mod in_rounds {
     }
 }
 
+/// Names that an index could mistake for those of its own, and walks in other words.
+#[wave_graph]
+mod names {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Step {
+        pub(crate) rise_and_fall: u32,
+        pub(crate) b_by_c: u32,
+    }
+
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        tuple: u32,
+        #[relation(capacity = room, index(rise_and_fall), index(b_by_c), output)]
+        a: Relation<Step>,
+        #[relation(capacity = room, index(rise_and_fall))]
+        a_by_b: Relation<Step>,
+        #[output(per = node)]
+        found: u32,
+        room: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn begin(e: Edge, a: &Insert<Step>, a_by_b: &Insert<Step>) {
+        let step = Step {
+            rise_and_fall: e.src,
+            b_by_c: e.dst,
+        };
+        a.insert(step);
+        a_by_b.insert(step);
+    }
+
+    #[fixpoint(after(begin), until(a.settled()))]
+    mod rounds {
+        #[allow(unused_parens, reason = "a walk is one in parentheses, too")]
+        #[wave(items(a, last))]
+        fn extend(p: Step, a: &Insert<Step>, a_by_b: &Lookup<Step>) {
+            for q in (a).with_rise_and_fall(p.b_by_c) {
+                a.insert(Step {
+                    rise_and_fall: p.rise_and_fall,
+                    b_by_c: q.b_by_c,
+                });
+            }
+            for q in (a_by_b).with_rise_and_fall(p.b_by_c) {
+                a.insert(Step {
+                    rise_and_fall: p.rise_and_fall,
+                    b_by_c: q.b_by_c,
+                });
+            }
+        }
+    }
+
+    #[wave(nodes, after(rounds))]
+    fn count(v: Node, tuple: u32, a: &Lookup<Step>, found: &mut u32) {
+        let mut sum = 0;
+        for p in a.with_b_by_c(v) {
+            sum += tuple + p.rise_and_fall;
+        }
+        *found = sum;
+    }
+}
+
 /// What a search from each node finds.
 fn reached(graph: &Csr) -> BTreeSet<(u32, u32)> {
     let mut found = BTreeSet::new();
@@ -543,7 +605,28 @@ fn an_included_index_begins_anew_with_each_round(runtime: &Runtime) {
     }
 }
 
+fn any_name_is_one_of_a_column(runtime: &Runtime) {
+    for graph in [graphs::chain(12), graphs::grid(3, 4)] {
+        let expected = reached(&graph);
+        let mut session = names::Session::new(runtime, &graph).expect("it fits");
+        let run = names::Run {
+            tuple: 3,
+            room: 200,
+        };
+        let out = session.run(run).expect("there is room");
+        let found = out.a.sorted().into_iter();
+        let found = found.map(|p| (p.rise_and_fall, p.b_by_c));
+        assert!(found.eq(expected.iter().copied()));
+        let mut sums = vec![0; graph.node_count()];
+        for (from, to) in expected {
+            sums[to as usize] += 3 + from;
+        }
+        assert_eq!(out.found, sums);
+    }
+}
+
 backend_tests!(
+    any_name_is_one_of_a_column,
     an_index_begins_anew_with_its_relation,
     an_included_index_begins_anew_with_each_round,
     several_joins_insert_into_one_relation,

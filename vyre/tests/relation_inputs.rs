@@ -10,7 +10,7 @@ use vyre_tests::random::Random;
 mod words {
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(crate) struct Letter {
-        pub(crate) from: u16,
+        pub(crate) from: u8,
         pub(crate) letter: u8,
         pub(crate) to: u32,
     }
@@ -62,7 +62,7 @@ mod words {
             place: &Insert<Place>,
         ) {
             if p.at < len {
-                for e in edge.with_from_and_letter(p.node as u16, word[p.at]) {
+                for e in edge.with_from_and_letter(p.node as u8, word[p.at]) {
                     if !barred.contains(e.to) {
                         place.insert(Place {
                             node: e.to,
@@ -76,7 +76,7 @@ mod words {
 
     #[wave(items(edge))]
     fn count(e: Letter, edges: &Reduce<Count>) {
-        if e.from != 65_535 {
+        if e.from != 255 {
             edges.inc();
         }
     }
@@ -89,7 +89,7 @@ fn facts_come_from_the_caller(runtime: &Runtime) {
         let mut edge = Vec::new();
         for _ in 0..many {
             edge.push(words::Letter {
-                from: random.below(nodes) as u16,
+                from: random.below(nodes) as u8,
                 letter: random.below(2) as u8,
                 to: random.below(nodes),
             });
@@ -120,7 +120,7 @@ fn facts_come_from_the_caller(runtime: &Runtime) {
             let found = out.place.sorted().into_iter().map(|p| (p.node, p.at));
             assert!(found.eq(places.iter().copied()));
             let key = |e: &words::Letter| (e.from, e.letter, e.to);
-            let edges: BTreeSet<(u16, u8, u32)> = edge.iter().map(key).collect();
+            let edges: BTreeSet<(u8, u8, u32)> = edge.iter().map(key).collect();
             assert_eq!(out.edges, edges.len() as u64);
             let bars: BTreeSet<&u32> = barred.iter().collect();
             assert_eq!(out.bars, bars.len() as u64);

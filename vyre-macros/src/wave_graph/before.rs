@@ -24,7 +24,13 @@ impl Field {
     /// Whether no user has written it.
     pub(crate) fn is_hidden(&self) -> bool {
         let name = self.name.to_string();
-        let words = [BEFORE, KEPT, super::index::INDEX];
+        let words = [
+            BEFORE,
+            KEPT,
+            super::index::INDEX,
+            super::given::NUMBER,
+            super::given::GIVEN,
+        ];
         words.iter().any(|word| name.contains(word))
     }
 

@@ -171,7 +171,7 @@ fn add(graph: &mut Graph, fill: Fill, scope: usize) {
 }
 
 /// Whether a wave takes a field.
-fn takes(wave: &Wave, name: &Ident) -> bool {
+pub(super) fn takes(wave: &Wave, name: &Ident) -> bool {
     wave.function.sig.inputs.iter().any(|input| match input {
         FnArg::Typed(arg) => {
             let taken = match &*arg.pat {

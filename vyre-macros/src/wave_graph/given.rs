@@ -2,18 +2,22 @@
 //! a hidden wave inserts them before all that uses the relation.
 
 use super::domain::DomainArgs;
-use super::fill::users;
+use super::fill::takes;
 use super::graph::{Field, FieldKind, Given, Graph, Per, Piece, Wave};
-use super::index::{at, inserts};
+use super::index::{at, inserts, is_in};
 use crate::kernel::param::scalar_of;
 use crate::report::Report;
-use proc_macro2::{Ident, Span};
-use quote::format_ident;
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident};
 use std::collections::HashMap;
 use syn::ext::IdentExt;
 use syn::{Attribute, ItemFn, Type, parse_quote};
 use vyre_core::vir0::module::Role;
 use vyre_core::vir0::scalar::Scalar;
+
+/// In the names of the fields that this adds.
+pub(super) const NUMBER: &str = "__vyre_number_of_";
+pub(super) const GIVEN: &str = "__vyre_given_";
 
 /// Writes out the inputs among a graph's own relations.
 pub(crate) fn write_out(graph: &mut Graph, report: &mut Report) {
@@ -49,8 +53,8 @@ pub(crate) fn write_out(graph: &mut Graph, report: &mut Report) {
 /// Adds the fields and the wave.
 fn add(graph: &mut Graph, relation: &Ident, item: &Type, docs: Vec<Attribute>) {
     let name = relation.unraw();
-    let count = format_ident!("__vyre_number_of_{name}");
-    let rows = format_ident!("__vyre_given_{name}");
+    let count = format_ident!("{NUMBER}{name}");
+    let rows = format_ident!("{GIVEN}{name}");
     let wave = format_ident!("__vyre_take_{name}");
     for field in &mut graph.fields {
         if let FieldKind::List { capacity, .. } = &mut field.kind
@@ -59,15 +63,22 @@ fn add(graph: &mut Graph, relation: &Ident, item: &Type, docs: Vec<Attribute>) {
             *capacity = Per::Len(parse_quote!(#count));
         }
     }
-    for user in users(graph, relation, 0) {
-        match user {
-            Piece::Wave(w) => graph.waves[w].after.push(wave.clone()),
-            Piece::Scope(s) => {
-                if let Some(args) = &mut graph.scopes[s].fixpoint {
-                    args.after.push(wave.clone());
-                }
+    let nodes = graph.scopes[0].pieces.iter();
+    let nodes: Vec<(Option<usize>, usize)> = nodes
+        .filter_map(|piece| match piece {
+            Piece::Wave(w) if uses(&graph.waves[*w], relation) => Some((None, *w)),
+            Piece::Scope(s) if uses_in(graph, *s, relation) => Some((Some(*s), 0)),
+            _ => None,
+        })
+        .collect();
+    for (scope, w) in nodes {
+        match scope {
+            None => graph.waves[w].after.push(wave.clone()),
+            Some(s) => {
+                let args = graph.scopes[s].fixpoint.as_mut();
+                args.into_iter()
+                    .for_each(|args| args.after.push(wave.clone()));
             }
-            Piece::Item(_) => {}
         }
     }
     let field = |name: Ident, shown: String, kind| Field {
@@ -116,4 +127,31 @@ fn add(graph: &mut Graph, relation: &Ident, item: &Type, docs: Vec<Attribute>) {
         shown: Some(format!("{name}:given")),
         origin: None,
     });
+}
+
+/// Whether a wave takes a relation, or sweeps it.
+fn uses(wave: &Wave, relation: &Ident) -> bool {
+    takes(wave, relation)
+        || matches!(&wave.domain, Some(DomainArgs::Items { of, .. }) if of == relation)
+}
+
+/// Whether a wave in a scope does, or a condition there asks for it.
+fn uses_in(graph: &Graph, scope: usize, relation: &Ident) -> bool {
+    let asks = |s: usize| {
+        let args = graph.scopes[s].fixpoint.as_ref();
+        args.and_then(|args| args.until.as_ref())
+            .is_some_and(|until| names(until.to_token_stream(), relation))
+    };
+    let mut waves = graph.waves.iter();
+    waves.any(|w| is_in(graph, w.scope, scope) && uses(w, relation))
+        || (0..graph.scopes.len()).any(|s| is_in(graph, s, scope) && asks(s))
+}
+
+/// Whether a word stands in an expression.
+fn names(tokens: TokenStream, word: &Ident) -> bool {
+    tokens.into_iter().any(|tree| match tree {
+        TokenTree::Ident(name) => name == *word,
+        TokenTree::Group(group) => names(group.stream(), word),
+        _ => false,
+    })
 }

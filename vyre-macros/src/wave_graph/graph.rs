@@ -429,11 +429,21 @@ impl Columns {
 
     /// Their names.
     pub(crate) fn joined(&self, by: &str) -> String {
-        let names = self.names.iter().map(|name| match name {
+        self.all().collect::<Vec<_>>().join(by)
+    }
+
+    /// Their names in an order that does not depend on that in which they are written.
+    pub(crate) fn sorted(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.all().collect();
+        names.sort();
+        names
+    }
+
+    fn all(&self) -> impl Iterator<Item = String> {
+        self.names.iter().map(|name| match name {
             Member::Named(name) => name.unraw().to_string(),
             Member::Unnamed(position) => position.index.to_string(),
-        });
-        names.collect::<Vec<_>>().join(by)
+        })
     }
 }
 

@@ -220,6 +220,7 @@ fn absent(graph: &mut Graph, alias: &Ident) {
             kind: FieldKind::Broken,
             reset: None,
             entered: None,
+            given: None,
             host,
             origin: None,
         });

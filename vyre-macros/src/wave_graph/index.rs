@@ -13,12 +13,15 @@ use super::pairs::is_older;
 use crate::args::ident_of;
 use crate::kernel::param::{Written, written};
 use crate::report::Report;
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident};
+use proc_macro2::{Ident, Span};
+use quote::format_ident;
 use std::collections::HashMap;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr, FnArg, ItemFn, Pat, Type, parse_quote};
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    BinOp, Expr, ExprGroup, ExprMethodCall, ExprParen, FnArg, ItemFn, Pat, Type, parse_quote,
+};
 use vyre_core::vir0::module::Portion;
 use vyre_core::vir0::table::Index;
 
@@ -52,8 +55,8 @@ pub(crate) fn write_out(graph: &mut Graph, report: &mut Report) {
             continue;
         }
         let scope = walked_in(graph, &relation, (&indexes, reset.is_some()), report);
-        for columns in indexes {
-            add(graph, (&relation, &item), (columns, reset), scope);
+        for (number, columns) in indexes.into_iter().enumerate() {
+            add(graph, (&relation, &item), (number, columns, reset), scope);
         }
     }
     joins_come_first(graph, report);
@@ -120,17 +123,26 @@ fn walked_in(
     report: &mut Report,
 ) -> usize {
     let mut walkers: Vec<&Wave> = Vec::new();
-    let mut seen: Vec<String> = Vec::new();
-    for columns in indexes {
+    for (number, columns) in indexes.iter().enumerate() {
         let method = columns.method();
         let own = graph.waves.iter().filter(|w| walks(w, relation, &method));
         let before = walkers.len();
         walkers.extend(own);
-        if seen.contains(&method) {
+        let mut others = indexes[..number].iter();
+        if others
+            .clone()
+            .any(|other| other.sorted() == columns.sorted())
+        {
             report.error_help(
                 columns.span,
                 format!("relation `{relation}` has this index twice"),
-                "leave one out",
+                "leave one out: the order of the columns is only that of the arguments",
+            );
+        } else if others.any(|other| other.method() == method) {
+            report.error_help(
+                columns.span,
+                format!("two indexes of relation `{relation}` would be walked by `{method}`"),
+                "give one of the columns another name",
             );
         } else if walkers.len() == before && report.is_empty() {
             let by = columns.joined("`, `");
@@ -142,7 +154,6 @@ fn walked_in(
                 ),
             );
         }
-        seen.push(method);
     }
     let scope = match begins_anew {
         true => scopes(graph, relation)
@@ -170,6 +181,22 @@ fn walked_in(
             ),
             format!("this index is filled {once}: insert into another relation"),
         );
+    }
+    if at_once {
+        let (inserting, walking) = pieces(graph, (relation, scope), &walkers);
+        let behind = |insert: &&Ident| {
+            let first = walking
+                .iter()
+                .find(|&w| comes_after(graph, scope, insert, w));
+            first.map(|walk| ((*insert).clone(), walk.clone()))
+        };
+        if let Some((insert, walk)) = inserting.iter().find_map(|i| behind(&i)) {
+            report.error_help(
+                insert.span(),
+                format!("`{insert}` inserts into `{relation}` after `{walk}` has walked an index of it"),
+                "this index is filled once, when all waves that insert are done: insert into another relation",
+            );
+        }
     }
     if begins_anew {
         if let Some(other) = walkers.iter().find(|w| w.scope != scope) {
@@ -200,38 +227,40 @@ fn walked_in(
 
 /// Whether a relation has all its tuples before the first wave walks an index of it, and none of them is new to a join.
 fn is_whole(graph: &Graph, relation: &Ident, walkers: &[&Wave]) -> bool {
-    if walkers.iter().any(|w| is_older(w)) {
-        return false;
-    }
-    let name = |piece: &Piece| match piece {
-        Piece::Wave(w) => Some(graph.waves[*w].name().clone()),
-        Piece::Scope(s) => Some(graph.scopes[*s].name.clone()),
-        Piece::Item(_) => None,
-    };
-    let users = users(graph, relation, 0);
-    let inserting = users.iter().filter(|piece| match piece {
-        Piece::Wave(w) => inserts(&graph.waves[*w], relation),
-        Piece::Scope(s) => inserts_in(graph, *s, relation),
-        Piece::Item(_) => false,
-    });
-    let inserting: Vec<Ident> = inserting.filter_map(name).collect();
-    let mut walking = users.iter().filter(|piece| match piece {
-        Piece::Wave(w) => walkers.iter().any(|of| std::ptr::eq(*of, &graph.waves[*w])),
-        Piece::Scope(s) => walkers.iter().any(|of| is_in(graph, of.scope, *s)),
-        Piece::Item(_) => false,
-    });
-    walking.all(|piece| {
-        let first = |node: &Ident| {
-            inserting
-                .iter()
-                .all(|insert| comes_after(graph, 0, node, insert))
+    let (inserting, walking) = pieces(graph, (relation, 0), walkers);
+    let whole = |node: &Ident| inserting.iter().all(|i| comes_after(graph, 0, node, i));
+    !walkers.iter().any(|w| is_older(w)) && walking.iter().all(whole)
+}
+
+/// The waves and fixpoints directly in a scope that insert into a relation, and those that walk its indexes.
+fn pieces(
+    graph: &Graph,
+    (relation, scope): (&Ident, usize),
+    walkers: &[&Wave],
+) -> (Vec<Ident>, Vec<Ident>) {
+    let (mut inserting, mut walking) = (Vec::new(), Vec::new());
+    for piece in users(graph, relation, scope) {
+        let (name, does_insert, does_walk) = match piece {
+            Piece::Wave(w) => {
+                let wave = &graph.waves[w];
+                let walks = walkers.iter().any(|of| std::ptr::eq(*of, wave));
+                (wave.name(), inserts(wave, relation), walks)
+            }
+            Piece::Scope(s) => {
+                let walks = walkers.iter().any(|of| is_in(graph, of.scope, s));
+                let inserts = inserts_in(graph, s, relation);
+                (&graph.scopes[s].name, inserts, walks)
+            }
+            Piece::Item(_) => continue,
         };
-        name(piece).is_some_and(|node| first(&node))
-    })
+        inserting.extend(does_insert.then(|| name.clone()));
+        walking.extend(does_walk.then(|| name.clone()));
+    }
+    (inserting, walking)
 }
 
 /// Whether a scope is another one, or in it.
-fn is_in(graph: &Graph, scope: usize, other: usize) -> bool {
+pub(super) fn is_in(graph: &Graph, scope: usize, other: usize) -> bool {
     std::iter::successors(Some(scope), |&s| graph.scopes[s].parent).any(|s| s == other)
 }
 
@@ -354,82 +383,90 @@ pub(super) fn inserts(wave: &Wave, relation: &Ident) -> bool {
 }
 
 /// Whether a wave in a scope may.
-fn inserts_in(graph: &Graph, scope: usize, relation: &Ident) -> bool {
+pub(super) fn inserts_in(graph: &Graph, scope: usize, relation: &Ident) -> bool {
     let mut waves = graph.waves.iter();
     waves.any(|w| inserts(w, relation) && is_in(graph, w.scope, scope))
 }
 
 /// Whether a wave calls this method of a relation.
 fn walks(wave: &Wave, relation: &Ident, method: &str) -> bool {
-    fn calls(tokens: TokenStream, (name, method): (&Ident, &str)) -> bool {
-        let trees: Vec<TokenTree> = tokens.into_iter().collect();
-        let is_call = |window: &[TokenTree]| match window {
-            [
-                TokenTree::Ident(a),
-                TokenTree::Punct(dot),
-                TokenTree::Ident(b),
-            ] => a == name && dot.as_char() == '.' && b == method,
-            _ => false,
-        };
-        trees.windows(3).any(is_call)
-            || trees.iter().any(|tree| match tree {
-                TokenTree::Group(g) => calls(g.stream(), (name, method)),
-                _ => false,
-            })
+    struct Calls<'a> {
+        wave: &'a Wave,
+        relation: &'a Ident,
+        method: &'a str,
+        found: bool,
     }
-    let body = wave.function.block.to_token_stream();
-    wave.function.sig.inputs.iter().any(|input| match input {
-        FnArg::Typed(arg) => match &*arg.pat {
-            Pat::Ident(p) => {
-                wave.field(&p.ident).as_ref() == Some(relation)
-                    && calls(body.clone(), (&p.ident, method))
+    impl VisitMut for Calls<'_> {
+        fn visit_expr_method_call_mut(&mut self, call: &mut ExprMethodCall) {
+            let mut of = &*call.receiver;
+            while let Expr::Paren(ExprParen { expr, .. }) | Expr::Group(ExprGroup { expr, .. }) = of
+            {
+                of = expr;
             }
-            _ => false,
-        },
-        FnArg::Receiver(_) => false,
-    })
+            self.found |= call.method == self.method
+                && ident_of(of)
+                    .is_some_and(|of| self.wave.field(of).as_ref() == Some(self.relation));
+            visit_mut::visit_expr_method_call_mut(self, call);
+        }
+    }
+    if types_of(wave, relation).next().is_none() {
+        return false;
+    }
+    let mut calls = Calls {
+        wave,
+        relation,
+        method,
+        found: false,
+    };
+    calls.visit_block_mut(&mut wave.function.block.clone());
+    calls.found
 }
 
 /// Adds the field and the wave of an index.
 fn add(
     graph: &mut Graph,
     (relation, item): (&Ident, &Type),
-    (columns, reset): (Columns, Option<Span>),
+    (number, columns, reset): (usize, Columns, Option<Span>),
     scope: usize,
 ) {
     let name = relation.unraw();
-    let by = columns.joined("_and_");
     let shown = format!("{name}:{}", columns.joined(","));
-    let field = format_ident!("{INDEX}{name}_by_{by}");
-    let wave = format_ident!("{FILE}{name}_by_{by}");
+    let field = format_ident!("{INDEX}{name}_{number}");
+    let wave = format_ident!("{FILE}{name}_{number}");
     // In a fixpoint behind joins with older tuples, and before all others that walk it; where it is filled at once,
     // behind what inserts.
     let in_fixpoint = scope > 0 && reset.is_none();
-    let mut before = Vec::new();
     let method = columns.method();
-    for user in users(graph, relation, scope) {
-        match user {
-            Piece::Wave(w) if walks(&graph.waves[w], relation, &method) => {
-                match is_older(&graph.waves[w]) {
-                    true => before.push(graph.waves[w].name().clone()),
-                    false => graph.waves[w].after.push(wave.clone()),
-                }
-            }
-            _ if in_fixpoint => {}
-            Piece::Wave(w) if !inserts(&graph.waves[w], relation) => {}
-            Piece::Wave(w) => before.push(graph.waves[w].name().clone()),
-            Piece::Scope(s) if inserts_in(graph, s, relation) => {
-                before.push(graph.scopes[s].name.clone());
+    let walkers: Vec<&Wave> = (graph.waves.iter())
+        .filter(|w| walks(w, relation, &method))
+        .collect();
+    let (inserting, walking) = pieces(graph, (relation, scope), &walkers);
+    let older = walkers.iter().filter(|w| is_older(w));
+    let older: Vec<Ident> = older.map(|w| w.name().clone()).collect();
+    // What inserts behind a wave that walks has been told.
+    let behind = |i: &&Ident| walking.iter().any(|w| comes_after(graph, scope, i, w));
+    let before: Vec<Ident> = match in_fixpoint {
+        true => older.clone(),
+        false => inserting.iter().filter(|i| !behind(i)).cloned().collect(),
+    };
+    for piece in users(graph, relation, scope) {
+        let (name, after) = match piece {
+            Piece::Wave(w) => {
+                let wave = &mut graph.waves[w];
+                (wave.name().clone(), Some(&mut wave.after))
             }
             Piece::Scope(s) => {
-                let mut waves = graph.waves.iter();
-                if waves.any(|w| is_in(graph, w.scope, s) && walks(w, relation, &method))
-                    && let Some(args) = &mut graph.scopes[s].fixpoint
-                {
-                    args.after.push(wave.clone());
-                }
+                let scope = &mut graph.scopes[s];
+                let args = scope.fixpoint.as_mut();
+                (scope.name.clone(), args.map(|args| &mut args.after))
             }
-            Piece::Item(_) => {}
+            Piece::Item(_) => continue,
+        };
+        if let Some(after) = after
+            && walking.contains(&name)
+            && !older.contains(&name)
+        {
+            after.push(wave.clone());
         }
     }
     let portion = match in_fixpoint {
@@ -440,8 +477,8 @@ fn add(
     let krate = &graph.options.krate;
     let function: ItemFn = parse_quote! {
         #[doc(hidden)]
-        #vis fn #wave(tuple: #item, #field: &#krate::__private::Filing<#item>) {
-            #field.file(tuple);
+        #vis fn #wave(__vyre_tuple: #item, #field: &#krate::__private::Filing<#item>) {
+            #field.file(__vyre_tuple);
         }
     };
     graph.scopes[scope]

@@ -3,6 +3,7 @@
 
 use super::check::fixpoint_of;
 use super::graph::{Graph, Piece};
+use super::pairs::{is_hidden_join, is_join};
 use crate::report::{Report, did_you_mean, listed};
 use proc_macro2::Span;
 use syn::Ident;
@@ -751,6 +752,10 @@ impl Inside<'_> {
                 .or_else(|| of().next())
                 .map_or_else(|| fallback.span(), |u| u.span)
         };
+        // The same is said of the waves as they are written.
+        if is_hidden_join(a) || is_hidden_join(b) {
+            return;
+        }
         let (does_a, does_b) = (verb(mode_a), verb(mode_b));
         let wait = |node: usize, own: &Ident, before: usize, other: &Ident| {
             let other = included(before).unwrap_or(other);
@@ -775,11 +780,17 @@ impl Inside<'_> {
             format!(
                 "`{b}` {does_b} `{field}`, which `{a}` {does_a}, and nothing orders the two{more}"
             ),
-            format!(
-                "add {}, or {}",
-                wait(second, b, first, a),
-                wait(first, a, second, b)
-            ),
+            match is_join(self.graph, a) && is_join(self.graph, b) {
+                // Joins come first in a round, so neither can wait for the other one.
+                true => format!(
+                    "let them insert without asking whether that is new, and a wave over `items({field}, last)` do what belongs to a new tuple"
+                ),
+                false => format!(
+                    "add {}, or {}",
+                    wait(second, b, first, a),
+                    wait(first, a, second, b)
+                ),
+            },
         );
         report.error(
             span(first, mode_a, a),

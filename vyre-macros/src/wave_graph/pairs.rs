@@ -7,6 +7,8 @@
 use super::check::describe;
 use super::domain::{DomainArgs, PairArgs};
 use super::graph::{Columns, FieldKind, Graph, Piece, Wave};
+use super::index::inserts_in;
+use crate::kernel::param::type_word;
 use crate::report::{Report, did_you_mean};
 use proc_macro2::{Ident, Span};
 use quote::{ToTokens, format_ident, quote};
@@ -20,9 +22,20 @@ use vyre_core::vir0::module::Portion;
 /// How the name of the wave begins that joins with older tuples.
 const OLDER: &str = "__vyre_older_";
 
+/// Whether a wave of this name is one that no user has written.
+pub(super) fn is_hidden_join(name: &Ident) -> bool {
+    name.to_string().starts_with(OLDER)
+}
+
+/// Whether a wave of this name joins with what is new.
+pub(super) fn is_join(graph: &Graph, name: &Ident) -> bool {
+    let older = format!("{OLDER}{}", name.unraw());
+    graph.waves.iter().any(|w| *w.name() == older)
+}
+
 /// Whether a wave joins with tuples that are not new, so that it comes before those are filed.
 pub(super) fn is_older(wave: &Wave) -> bool {
-    wave.name().to_string().starts_with(OLDER)
+    is_hidden_join(wave.name())
 }
 
 /// Writes out the joins of a graph.
@@ -92,6 +105,21 @@ fn join(graph: &mut Graph, w: usize, args: PairArgs, report: &mut Report) {
             "leave it out for all pairs, or put the wave into a fixpoint",
         );
     }
+    // Of one relation it would see what this round inserted, and of the other one what was there before.
+    if let (false, Some(around)) = (args.last, outermost(graph, wave.scope)) {
+        let grows = |of: &Ident| inserts_in(graph, around, of) && !begins_anew(graph, of);
+        if let Some(grows) = [&args.left, &args.right].into_iter().find(|of| grows(of)) {
+            report.error_help(
+                grows.span(),
+                format!(
+                    "wave `{}` joins all of `{grows}`, which grows in the rounds of `{}`",
+                    wave.name(),
+                    graph.scopes[around].name
+                ),
+                "write `last` for each pair once, as its tuples come; or join behind the fixpoint",
+            );
+        }
+    }
     if report.len() > errors {
         return;
     }
@@ -135,6 +163,17 @@ fn join(graph: &mut Graph, w: usize, args: PairArgs, report: &mut Report) {
         shown: Some(shown),
         origin: None,
     });
+}
+
+/// The fixpoint around all others that a scope is in.
+fn outermost(graph: &Graph, scope: usize) -> Option<usize> {
+    let mut around = std::iter::successors(Some(scope), |&s| graph.scopes[s].parent);
+    around.find(|&s| graph.scopes[s].parent == Some(0))
+}
+
+fn begins_anew(graph: &Graph, relation: &Ident) -> bool {
+    let mut fields = graph.fields.iter();
+    fields.any(|f| f.name == *relation && f.reset.is_some())
 }
 
 /// A relation of a join, with the columns of its own and of the other side.
@@ -214,9 +253,7 @@ fn items(function: &ItemFn, report: &mut Report) -> Option<[(PatIdent, Type); 2]
     let inputs = function.sig.inputs.iter();
     let named = inputs.map_while(|input| match input {
         FnArg::Typed(arg) => match (&*arg.pat, &*arg.ty) {
-            (Pat::Ident(name), ty) if !matches!(ty, Type::Reference(_)) => {
-                Some((name.clone(), ty.clone()))
-            }
+            (Pat::Ident(name), ty) if !is_no_tuple(ty) => Some((name.clone(), ty.clone())),
             _ => None,
         },
         FnArg::Receiver(_) => None,
@@ -244,6 +281,11 @@ fn items(function: &ItemFn, report: &mut Report) -> Option<[(PatIdent, Type); 2]
         return None;
     }
     items
+}
+
+/// Whether a parameter of this type is certainly no tuple.
+fn is_no_tuple(ty: &Type) -> bool {
+    matches!(ty, Type::Reference(_)) || type_word(ty).is_some_and(|word| word == "Round")
 }
 
 /// The first call that walks an index.
@@ -331,7 +373,12 @@ fn stray_jump(function: &ItemFn) -> Option<Span> {
                 self.found = self.found.or(Some(e.span()));
             }
             match e {
-                Expr::ForLoop(_) | Expr::Loop(_) | Expr::While(_) => {
+                // Its head is not yet in it.
+                Expr::ForLoop(f) => {
+                    self.visit_expr_mut(&mut f.expr);
+                    self.inside(|jumps| jumps.visit_block_mut(&mut f.body));
+                }
+                Expr::Loop(_) | Expr::While(_) => {
                     self.inside(|jumps| visit_mut::visit_expr_mut(jumps, e));
                 }
                 _ => visit_mut::visit_expr_mut(self, e),

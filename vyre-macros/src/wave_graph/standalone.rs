@@ -322,6 +322,7 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
                     kind: FieldKind::Broken,
                     reset: None,
                     entered: None,
+                    given: None,
                     host: Some(Host::Input(parse_quote!(#element))),
                     origin: None,
                 });

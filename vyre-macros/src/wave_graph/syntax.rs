@@ -194,8 +194,8 @@ pub(crate) fn graph(attr: TokenStream, module: ItemMod, report: &mut Report) -> 
     parser.graph.tell_apart();
     let mut graph = parser.graph;
     before::write_out(&mut graph, report);
-    super::given::write_out(&mut graph, report);
     super::pairs::write_out(&mut graph, report);
+    super::given::write_out(&mut graph, report);
     super::index::write_out(&mut graph, report);
     fill::write_out_rounds(&mut graph);
     graph

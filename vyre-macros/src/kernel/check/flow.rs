@@ -732,14 +732,13 @@ impl Checker<'_> {
                 first
             })
             .collect();
-        let parts: Vec<&str> = columns.split("_and_").collect();
-        let find = |part: &&str| (0..fields.len()).find(|at| name(*at) == **part);
-        let found: Option<Vec<usize>> = parts.iter().map(find).collect();
+        let names: Vec<String> = (0..fields.len()).map(name).collect();
         let positions = |found: &[usize]| found.iter().map(|at| firsts[*at]).collect::<Vec<_>>();
-        let known = found.filter(|found| {
+        let known = columns_named(columns, &names).into_iter().find(|found| {
             let mask = Index::mask(&scalars, &positions(found));
             indexes.iter().any(|index| index.mask == mask)
         });
+        let parts: Vec<&str> = columns.split("_and_").collect();
         let args: Vec<Expr> = m.args.iter().map(|a| self.value(a)).collect();
         if known.is_none() && indexes.iter().any(|index| index.mask == 0) {
             self.report.follows(site);
@@ -935,4 +934,21 @@ fn is_uppercase(name: &str) -> bool {
 /// Whether rustc takes a name in a pattern for a constant or unit struct where there is one in scope.
 fn may_be_constant(p: &syn::PatIdent) -> bool {
     p.by_ref.is_none() && p.mutability.is_none() && p.subpat.is_none()
+}
+
+/// The columns that `x_and_y` may name, by their positions: of columns with `_and_` in their names there are several ways.
+fn columns_named(text: &str, names: &[String]) -> Vec<Vec<usize>> {
+    let mut ways = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        match text.strip_prefix(name.as_str()) {
+            Some("") => ways.push(vec![at]),
+            Some(rest) => {
+                let rest = rest.strip_prefix("_and_").into_iter();
+                let rest = rest.flat_map(|rest| columns_named(rest, names));
+                ways.extend(rest.map(|rest| [vec![at], rest].concat()));
+            }
+            None => {}
+        }
+    }
+    ways
 }

@@ -128,10 +128,9 @@ impl Taker<'_> {
             }
             _ if name == "report"
                 && matches!(
-                        host,
-                given: None,
-                        Some(Host::Result(_) | Host::Output(_) | Host::Tuples(_))
-                    ) =>
+                    host,
+                    Some(Host::Result(_) | Host::Output(_) | Host::Tuples(_))
+                ) =>
             {
                 self.report.error_help(
                     name.span(),
@@ -157,6 +156,7 @@ impl Taker<'_> {
             name,
             docs,
             host,
+            given: None,
             reset: self.reset.take().filter(|_| kind.is_some()),
             entered: None,
             kind: kind.unwrap_or(FieldKind::Broken),
