@@ -443,8 +443,9 @@ fn add(
     let (inserting, walking) = pieces(graph, (relation, scope), &walkers);
     let older = walkers.iter().filter(|w| is_older(w));
     let older: Vec<Ident> = older.map(|w| w.name().clone()).collect();
-    // What inserts behind a wave that walks has been told.
-    let behind = |i: &&Ident| walking.iter().any(|w| comes_after(graph, scope, i, w));
+    // What walks as well, or inserts behind a wave that does, has been told.
+    let behind =
+        |i: &&Ident| walking.contains(i) || walking.iter().any(|w| comes_after(graph, scope, i, w));
     let before: Vec<Ident> = match in_fixpoint {
         true => older.clone(),
         false => inserting.iter().filter(|i| !behind(i)).cloned().collect(),

@@ -640,7 +640,7 @@ impl Taker<'_> {
                 return None;
             }
             // The number of its tuples takes this place.
-            capacity = Some(Per::Node);
+            capacity = Some(Per::Len(syn::parse_quote!(1)));
         }
         let Some(capacity) = capacity else {
             self.report.error_help(
