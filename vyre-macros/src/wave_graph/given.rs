@@ -4,14 +4,16 @@
 use super::domain::DomainArgs;
 use super::fill::takes;
 use super::graph::{Field, FieldKind, Given, Graph, Per, Piece, Wave};
-use super::index::{at, inserts, is_in};
+use super::index::{at, inserts, inserts_in, is_in};
+use crate::args::ident_of;
 use crate::kernel::param::scalar_of;
 use crate::report::Report;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
 use std::collections::HashMap;
 use syn::ext::IdentExt;
-use syn::{Attribute, ItemFn, Type, parse_quote};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Attribute, ExprMethodCall, ItemFn, Type, parse_quote};
 use vyre_core::vir0::module::Role;
 use vyre_core::vir0::scalar::Scalar;
 
@@ -29,10 +31,8 @@ pub(crate) fn write_out(graph: &mut Graph, report: &mut Report) {
     });
     let given: Vec<(Ident, Type, Vec<Attribute>)> = given.collect();
     for (relation, item, docs) in given {
-        let inserting: Vec<&Wave> = (graph.waves.iter())
-            .filter(|w| inserts(w, &relation))
-            .collect();
-        for wave in &inserting {
+        let inserting = graph.waves.iter().filter(|w| inserts(w, &relation));
+        for wave in inserting {
             report.error_help(
                 at(wave, &relation),
                 format!(
@@ -44,9 +44,47 @@ pub(crate) fn write_out(graph: &mut Graph, report: &mut Report) {
                 ),
             );
         }
-        if inserting.is_empty() {
-            add(graph, &relation, &item, docs);
+        add(graph, &relation, &item, docs);
+    }
+}
+
+/// A fixpoint asks only relations that grow in it whether they have settled: any other one has in each of its rounds, so
+/// that a condition of nothing else ends the first.
+pub(super) fn settled_ones_grow(graph: &Graph, report: &mut Report) {
+    for (s, scope) in graph.scopes.iter().enumerate() {
+        let until = scope.fixpoint.as_ref().and_then(|args| args.until.clone());
+        let (Some(mut until), None) = (until, scope.origin) else {
+            continue;
+        };
+        let mut asked = Asked(Vec::new());
+        asked.visit_expr_mut(&mut until);
+        for relation in asked.0 {
+            let is_relation = graph.fields.iter().any(|f| {
+                f.name == relation && matches!(f.kind, FieldKind::List { set: true, .. })
+            });
+            if is_relation && !inserts_in(graph, s, &relation) {
+                report.error_help(
+                    relation.span(),
+                    format!(
+                        "no wave of fixpoint `{}` inserts into `{relation}`: it is settled in each round",
+                        scope.name
+                    ),
+                    "ask for the relations that grow here",
+                );
+            }
         }
+    }
+}
+
+/// What is asked `settled()`.
+struct Asked(Vec<Ident>);
+
+impl VisitMut for Asked {
+    fn visit_expr_method_call_mut(&mut self, call: &mut ExprMethodCall) {
+        if let (true, Some(of)) = (call.method == "settled", ident_of(&call.receiver)) {
+            self.0.push(of.clone());
+        }
+        visit_mut::visit_expr_method_call_mut(self, call);
     }
 }
 

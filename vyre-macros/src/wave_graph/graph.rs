@@ -36,6 +36,9 @@ pub(crate) struct Graph {
     pub(crate) lost: Vec<Ident>,
     /// Names that the macro defines and the user took, which has been said.
     pub(crate) clashes: Vec<String>,
+    /// Indexes that no wave walks: where, what to say, and what would help. It is said if nothing else is wrong, which
+    /// may be the walk.
+    pub(crate) unwalked: Vec<(Span, String, String)>,
     /// Arguments of attributes as written, each with the scope in whose module their names are looked up.
     pub(crate) written: Vec<(usize, TokenStream)>,
 }

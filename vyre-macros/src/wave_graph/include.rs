@@ -51,6 +51,7 @@ pub(crate) fn merge(graph: &mut Graph, imports: &Imports, report: &mut Report) {
         replace_after(graph, &meant.alias, &meant.last);
     }
     super::index::each_its_own(graph, report);
+    super::given::settled_ones_grow(graph, report);
 }
 
 /// What `after(alias)` means.

@@ -54,7 +54,10 @@ pub(crate) fn write_out(graph: &mut Graph, report: &mut Report) {
             );
             continue;
         }
-        let scope = walked_in(graph, &relation, (&indexes, reset.is_some()), report);
+        let mut unwalked = Vec::new();
+        let of = (&indexes[..], reset.is_some());
+        let scope = walked_in(graph, &relation, of, (&mut unwalked, report));
+        graph.unwalked.extend(unwalked);
         for (number, columns) in indexes.into_iter().enumerate() {
             add(graph, (&relation, &item), (number, columns, reset), scope);
         }
@@ -120,7 +123,7 @@ fn walked_in(
     graph: &Graph,
     relation: &Ident,
     (indexes, begins_anew): (&[Columns], bool),
-    report: &mut Report,
+    (unwalked, report): (&mut Vec<(Span, String, String)>, &mut Report),
 ) -> usize {
     let mut walkers: Vec<&Wave> = Vec::new();
     for (number, columns) in indexes.iter().enumerate() {
@@ -144,15 +147,15 @@ fn walked_in(
                 format!("two indexes of relation `{relation}` would be walked by `{method}`"),
                 "give one of the columns another name",
             );
-        } else if walkers.len() == before && report.is_empty() {
+        } else if walkers.len() == before {
             let by = columns.joined("`, `");
-            report.error_help(
+            unwalked.push((
                 columns.span,
                 format!("no wave walks the index of `{relation}` by `{by}`"),
                 format!(
                     "leave it out, or write `for t in {relation}.{method}(..)` in a wave that takes `{relation}`"
                 ),
-            );
+            ));
         }
     }
     let scope = match begins_anew {

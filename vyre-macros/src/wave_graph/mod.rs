@@ -49,6 +49,11 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> 
             fill::write_out(&mut graph);
             let parsed = report.is_empty();
             let built = build(&graph, imports, parsed, &mut report);
+            if report.is_empty() {
+                for (at, message, help) in &graph.unwalked {
+                    report.error_help(*at, message, help);
+                }
+            }
             if built.skeleton.is_none() {
                 (package.imports.broken).get_or_insert_with(|| "it did not compile".to_owned());
             }

@@ -146,6 +146,7 @@ fn kernel(
         included: Vec::new(),
         lost: Vec::new(),
         clashes: Vec::new(),
+        unwalked: Vec::new(),
         written: Vec::new(),
     };
     let parsed = report.is_empty();

@@ -166,6 +166,7 @@ pub(crate) fn graph(attr: TokenStream, module: ItemMod, report: &mut Report) -> 
             included: Vec::new(),
             lost: Vec::new(),
             clashes: Vec::new(),
+            unwalked: Vec::new(),
             written: Vec::new(),
         },
         data: None,

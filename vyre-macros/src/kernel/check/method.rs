@@ -449,6 +449,10 @@ impl Checker<'_> {
                 (HandleTy::Lookup(_), "insert") => {
                     "a wave that inserts takes the relation as `&Insert<T>`, and does not ask what it has".to_owned()
                 }
+                (HandleTy::Insert(_) | HandleTy::Lookup(_), _) => format!(
+                    "it has `{}`; a wave over `items(..)` sweeps its tuples, and `for t in relation.with_column(x)` goes over some of them where it has an index by that column",
+                    known.join("`, `")
+                ),
                 _ => format!("it has `{}`", known.join("`, `")),
             },
         };
