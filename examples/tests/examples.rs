@@ -422,7 +422,7 @@ fn every_shared_option_is_followed_or_refused() {
     of::<dfa::Dfa>("--len 50");
     of::<kcore::KCore>("");
     of::<mis::Mis>("");
-    of::<bisimulation::Bisimulation>("--graph grid:9x7");
+    of::<bisimulation::Bisimulation>("");
     of::<msf::Msf>("");
     of::<pagerank::PageRank>("");
     of::<points_to::PointsTo>("");
