@@ -34,6 +34,8 @@ pub mod grids;
 pub mod include;
 #[path = "../../../vyre/tests/indexes.rs"]
 pub mod indexes;
+#[path = "../../../vyre/tests/relation_inputs.rs"]
+pub mod relation_inputs;
 #[path = "../../../vyre/tests/suite/kernels.rs"]
 pub mod kernels;
 #[path = "../../../vyre/tests/suite/language.rs"]
