@@ -59,9 +59,10 @@ pub(super) fn settled_ones_grow(graph: &Graph, report: &mut Report) {
         let mut asked = Asked(Vec::new());
         asked.visit_expr_mut(&mut until);
         for relation in asked.0 {
-            let is_relation = graph.fields.iter().any(|f| {
-                f.name == relation && matches!(f.kind, FieldKind::List { set: true, .. })
-            });
+            let is_relation = graph
+                .fields
+                .iter()
+                .any(|f| f.name == relation && matches!(f.kind, FieldKind::List { set: true, .. }));
             if is_relation && !inserts_in(graph, s, &relation) {
                 report.error_help(
                     relation.span(),

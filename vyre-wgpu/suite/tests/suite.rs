@@ -34,8 +34,6 @@ pub mod grids;
 pub mod include;
 #[path = "../../../vyre/tests/indexes.rs"]
 pub mod indexes;
-#[path = "../../../vyre/tests/relation_inputs.rs"]
-pub mod relation_inputs;
 #[path = "../../../vyre/tests/suite/kernels.rs"]
 pub mod kernels;
 #[path = "../../../vyre/tests/suite/language.rs"]
@@ -50,6 +48,8 @@ pub mod meanings;
 pub mod planners;
 #[path = "../../../vyre/tests/suite/raw_names.rs"]
 pub mod raw_names;
+#[path = "../../../vyre/tests/relation_inputs.rs"]
+pub mod relation_inputs;
 #[path = "../../../vyre/tests/relations.rs"]
 pub mod relations;
 #[path = "../../../vyre/tests/relations_composed.rs"]
