@@ -65,6 +65,14 @@ const REFUSED: &[(&str, &str)] = &[
         "begins anew",
     ),
     (
+        "indexes::an_included_index_begins_anew_with_each_round",
+        "begins anew",
+    ),
+    (
+        "indexes::an_index_begins_anew_with_its_relation",
+        "begins anew",
+    ),
+    (
         "language::approximate_functions_are_near",
         "exp, ln, sin or cos of f64",
     ),
