@@ -627,8 +627,9 @@ fn aim(f: &mut Fun<'_, '_>, program: &Program, dispatch: &rounds::Part, goes: Va
         }
         Domain::ListItems(list, _) => f.control_now(layout.control(Held::ListLen(list.0))),
     };
-    let whole = f.with(Bin::Divide, items, WORKGROUP);
-    let rest = f.with(Bin::Modulo, items, WORKGROUP);
+    let lanes = layout.lanes(id);
+    let whole = f.with(Bin::Divide, items, lanes);
+    let rest = f.with(Bin::Modulo, items, lanes);
     let rest = f.with(Bin::NotEqual, rest, 0);
     let rest = f.word_of(rest);
     let mut groups = f.sum(whole, rest);

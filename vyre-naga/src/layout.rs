@@ -18,7 +18,8 @@
 use crate::Options;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use vyre_core::plan::shaders::{
-    EXACT_WORDS, Target, float_bits, outer_rounds, uniform_words, wide_buffers,
+    EXACT_WORDS, Target, WORKGROUP, float_bits, outer_rounds, shared_loop, sweep_words,
+    uniform_words, wide_buffers,
 };
 use vyre_core::vir0::isa::Op;
 use vyre_core::vir0::module::{
@@ -196,6 +197,22 @@ pub(crate) struct Layout {
     lens: HashMap<(Kind, u16), u32>,
     at: Vec<u32>,
     shares_edges: bool,
+    lanes: Vec<u32>,
+}
+
+/// The most invocations that a workgroup can have which share out what a wave's items have, of those that there may be.
+pub(crate) fn widest(program: &Program, id: WaveId, options: Options) -> Option<u32> {
+    let fits = |of: &u32| *of <= options.lanes && sweep_words(program, id, *of) <= options.words;
+    [1024, 256, WORKGROUP].into_iter().find(fits)
+}
+
+fn lanes(program: &Program, id: WaveId, options: Options) -> u32 {
+    let shares = match program.waves[id.index()].domain {
+        Domain::EdgesFrom(..) => options.shares_edges,
+        _ => shared_loop(program, id).is_some(),
+    };
+    let widest = shares.then(|| widest(program, id, options));
+    widest.flatten().unwrap_or(WORKGROUP)
 }
 
 /// What has a length in the uniform.
@@ -327,6 +344,9 @@ impl Layout {
             pieces: HashMap::new(),
             arenas: arenas(program, &wide_buffers(program, target)),
             shares_edges: options.shares_edges,
+            lanes: (0..program.waves.len() as u16)
+                .map(|id| lanes(program, WaveId(id), options))
+                .collect(),
             waves: entry_names(program.waves.iter().map(|w| &w.name)),
             fixpoints: entry_names(program.fixpoints.iter().map(|f| &f.name)),
             reductions: program
@@ -431,6 +451,12 @@ impl Layout {
     /// Whether several workgroups share out what an item of a sweep has.
     pub(crate) fn spreads(&self, domain: Domain) -> bool {
         self.shares_edges && matches!(domain, Domain::EdgesFrom(..))
+    }
+
+    /// Invocations of a workgroup of a wave's sweep: as many as there may be where they share out what items have, so that
+    /// a hub is soon done.
+    pub(crate) fn lanes(&self, of: WaveId) -> u32 {
+        self.lanes[of.index()]
     }
 
     fn param(&mut self, name: String, of: ParamOf) -> u32 {

@@ -54,9 +54,10 @@ use vyre_core::vir0::module::{FixpointId, Program, WaveId};
 pub struct Options {
     /// Turns of loops that an invocation may take in a dispatch: a shader cannot be cancelled.
     pub turns: u32,
-    /// Invocations of a workgroup of narrow rounds, at most; 0: there are no narrow rounds. WebGPU guarantees 256.
+    /// Invocations of a workgroup of narrow rounds, and of sweeps that share out what items have, at most; 0: there are
+    /// no narrow rounds, and sweeps have 64. WebGPU guarantees 256.
     pub lanes: u32,
-    /// Words that these may share. WebGPU guarantees 4,096.
+    /// Words that a workgroup may share. WebGPU guarantees 4,096.
     pub words: u32,
     /// The invocations of a workgroup share out the edges of their items. Otherwise each takes those of its own item,
     /// but in narrow rounds.
@@ -173,7 +174,7 @@ pub fn shaders(program: &Program, target: Target, options: Options) -> Result<Sh
     for round in rounds.iter().filter(|_| refusals.is_empty()) {
         let ends = 0..round.groups.len();
         modules.extend(ends.map(|group| between::end(program, &layout, round, group)));
-        let lanes = round.narrow(program, (options.lanes, options.words));
+        let lanes = round.narrow(program, options);
         modules.extend(lanes.map(|lanes| between::narrow(program, &layout, round, lanes)));
     }
     let needs = features(program, target);

@@ -168,9 +168,8 @@ pub(crate) fn plan(
         let swaps = f.swaps.iter().map(|&(a, b)| json!([name(a), name(b)]));
         let watched = program.kernels[f.until.index()].uniforms.iter();
         let of_rounds = rounds.iter().find(|round| round.fixpoint == id);
-        let most = (options.lanes, options.words);
         let narrow = of_rounds.and_then(|round| {
-            let (lanes, wave) = (round.narrow(program, most)?, round.groups[0].last());
+            let (lanes, wave) = (round.narrow(program, options)?, round.groups[0].last());
             Some(json!({
                 "shader": format!("{}_narrow", layout.wave(wave)), "invocations": lanes,
                 "workgroup_words": sweep_words(program, wave, lanes),
@@ -293,7 +292,7 @@ fn wave(program: &Program, layout: &Layout, id: WaveId) -> Value {
     json!({
         "name": wave.name, "sweep": format!("{}_sweep", layout.wave(id)),
         "close": format!("{}_close", layout.wave(id)), "items": items, "record_words": record,
-        "workgroup_words": sweep_words(program, id, WORKGROUP), "spreads": layout.spreads(wave.domain),
+        "invocations": layout.lanes(id), "workgroup_words": sweep_words(program, id, layout.lanes(id)), "spreads": layout.spreads(wave.domain),
         "fixpoint": wave.fixpoint.map(|f| program.fixpoints[f.index()].name.clone()),
         "pushes": pushes, "faults": faults(program, wave.kernel),
     })

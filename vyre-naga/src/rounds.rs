@@ -4,7 +4,8 @@
 //! A round that was dispatched and is not needed does nothing: once a group has failed, or the condition has said that
 //! the fixpoint is done, no sweep has a workgroup.
 
-use vyre_core::plan::shaders::sweep_words;
+use crate::Options;
+use crate::layout::widest;
 use vyre_core::vir0::flow::op;
 use vyre_core::vir0::isa::Op;
 use vyre_core::vir0::module::{Domain, FixpointId, Program, Step, WaveId};
@@ -122,7 +123,7 @@ impl Round {
 
     /// How many invocations its narrow rounds have in their workgroup, of those that there may be: none where it has no
     /// narrow rounds. They sweep one frontier of the fixpoint's own, without loops: turns are counted for a dispatch.
-    pub(crate) fn narrow(&self, program: &Program, (lanes, words): (u32, u32)) -> Option<u32> {
+    pub(crate) fn narrow(&self, program: &Program, options: Options) -> Option<u32> {
         let [group] = &self.groups[..] else {
             return None;
         };
@@ -138,9 +139,8 @@ impl Round {
         let loops = kernels.iter().flat_map(|kernel| &kernel.code);
         let loops = loops.filter(|word| op(word) == Op::Loop).count();
         let owned = program.frontiers[frontier.index()].owner == Some(self.fixpoint);
-        let fits = |of: &u32| *of <= lanes && sweep_words(program, id, *of) <= words;
-        let sizes = [1024, 256, 64].into_iter();
-        sizes.filter(|_| owned && loops == 0).find(fits)
+        let takes = owned && loops == 0;
+        takes.then(|| widest(program, id, options)).flatten()
     }
 
     pub(crate) fn waves(&self) -> impl Iterator<Item = WaveId> {

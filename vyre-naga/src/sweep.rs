@@ -16,8 +16,7 @@ use naga::{
 };
 use std::collections::BTreeSet;
 use vyre_core::plan::shaders::{
-    FAULT_WORDS as FAULTS, SharedLoop, WORKGROUP, lookers, part_words, record_words, reduced,
-    shared_loop,
+    FAULT_WORDS as FAULTS, SharedLoop, lookers, part_words, record_words, reduced, shared_loop,
 };
 use vyre_core::vir0::module::{Domain, ListId, Portion, Program, Wave, WaveId};
 
@@ -131,8 +130,9 @@ pub(crate) enum Code {
 pub(crate) fn sweep(program: &Program, layout: &Layout, id: WaveId) -> Module {
     let name = format!("{}_sweep", layout.wave(id));
     let made = |m: &mut Maker<'_>| code(m, program, id);
-    let shared = Shared::of(program, id, WORKGROUP);
-    module(layout, &name, WORKGROUP, made, |f, code, place| {
+    let lanes = layout.lanes(id);
+    let shared = Shared::of(program, id, lanes);
+    module(layout, &name, lanes, made, |f, code, place| {
         items(f, program, id, (shared, place, &code), None);
         leave_record(f, program, id, (shared, place));
     })

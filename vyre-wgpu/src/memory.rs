@@ -309,28 +309,47 @@ impl Memory {
         &mut self,
         wanted: &mut [(u32, u64, &mut Column)],
     ) -> Result<(), RunError> {
-        let mut words = Vec::new();
-        for (binding, word, column) in wanted.iter_mut() {
+        let mut pieces = Vec::new();
+        for (nth, (_, _, column)) in wanted.iter().enumerate() {
             let rows = u64::from(column.scalar().rows());
             let all = rows * column.len() as u64;
             let mut done = 0;
-            words.clear();
             while done < all {
-                let now = (all - done).min(READ_BYTES / 4);
-                let from = self.arenas[&*binding].buffer.clone();
-                let range = [(&from, 4 * (*word + done), 4 * now)];
-                let encoder = self.encoder();
-                if words.try_reserve(now as usize).is_err() {
-                    return Err(RunError::no_memory("a result", 4 * now));
-                }
-                self.read(encoder, &range, |bytes| {
-                    words.extend_from_slice(bytemuck::cast_slice(bytes))
-                })?;
-                let elements = (done / rows) as usize..((done + now) / rows) as usize;
-                assign(column, elements, &words);
-                words.clear();
-                done += now;
+                let words = (all - done).min(READ_BYTES / 4);
+                pieces.push((nth, done, words));
+                done += words;
             }
+        }
+        let mut pieces = &pieces[..];
+        while !pieces.is_empty() {
+            let mut bytes = 0;
+            let fit = pieces.iter().take_while(|(_, _, words)| {
+                bytes += 4 * words;
+                bytes <= READ_BYTES
+            });
+            let (now, rest) = pieces.split_at(fit.count());
+            let buffers = now.iter().map(|&(nth, done, words)| {
+                let (binding, word, _) = &wanted[nth];
+                (self.arena(*binding).clone(), 4 * (word + done), 4 * words)
+            });
+            let buffers: Vec<(Buffer, u64, u64)> = buffers.collect();
+            let ranges = buffers
+                .iter()
+                .map(|(buffer, from, len)| (buffer, *from, *len));
+            let ranges: Vec<(&Buffer, u64, u64)> = ranges.collect();
+            let encoder = self.encoder();
+            self.read(encoder, &ranges, |bytes| {
+                let mut words: &[u32] = bytemuck::cast_slice(bytes);
+                for &(nth, done, len) in now {
+                    let column = &mut *wanted[nth].2;
+                    let rows = u64::from(column.scalar().rows());
+                    let elements = (done / rows) as usize..((done + len) / rows) as usize;
+                    let (these, others) = words.split_at(len as usize);
+                    assign(column, elements, these);
+                    words = others;
+                }
+            })?;
+            pieces = rest;
         }
         Ok(())
     }

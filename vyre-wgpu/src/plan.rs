@@ -60,6 +60,8 @@ pub(crate) struct Wave {
     pub(crate) sweep: usize,
     pub(crate) close: usize,
     pub(crate) items: Items,
+    /// Those of a workgroup of the sweep.
+    pub(crate) invocations: u64,
     pub(crate) record_words: u64,
     /// Few items may have more workgroups than there are invocations for.
     pub(crate) spreads: bool,
@@ -309,6 +311,7 @@ impl<'v> Reader<'v> {
             sweep: self.entry(text(wave, "sweep"))?,
             close: self.entry(text(wave, "close"))?,
             items,
+            invocations: wave["invocations"].as_u64().unwrap_or(0).max(1),
             record_words: wave["record_words"].as_u64().unwrap_or(0),
             spreads: wave["spreads"] == true,
         })

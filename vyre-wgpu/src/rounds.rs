@@ -9,7 +9,8 @@
 //! Before some of them, one workgroup takes rounds as long as they have little to do.
 //!
 //! How many rounds are encoded at a time follows how long those before took: a submission is neither cancelled nor cut
-//! short, so it should take [`SHORT`], and the host should look as rarely as that allows.
+//! short, so it should take [`SHORT`], and the host should look as rarely as that allows. A fixpoint that took few begins
+//! with as many the next time, and some more: a round too many costs less than another submission.
 
 use crate::device::Opened;
 use crate::memory::Memory;
@@ -59,6 +60,9 @@ pub(crate) struct Batch {
     ends: BindGroup,
     /// Rounds that the next submission encodes.
     pace: u64,
+    /// Encoded rounds that have ended since the fixpoint was entered, and how long the host waited for them.
+    ended: u64,
+    waited: Duration,
 }
 
 fn whole(binding: u32, buffer: &Buffer) -> BindGroupEntry<'_> {
@@ -110,6 +114,8 @@ impl Batch {
             narrow: None,
             ends,
             pace: FIRST,
+            ended: 0,
+            waited: Duration::ZERO,
         })
     }
 
@@ -176,6 +182,9 @@ impl Session {
             None => Batch::new(&self.on, &self.memory, &pass, of)?,
         };
         let (mut batch, started) = (batch, Instant::now());
+        if round == 0 {
+            (batch.ended, batch.waited) = (0, Duration::ZERO);
+        }
         let steps = self.at_once.unwrap_or(batch.pace).clamp(1, most);
         let more = match (of.narrow, self.at_once) {
             (Some(_), None) => steps.div_ceil(NARROW_EVERY) * NARROW_MOST,
@@ -184,9 +193,14 @@ impl Session {
         let rounds = (steps + more).min(most).min(u32::MAX.into()) as u32;
         let ran = self.submit(&mut batch, fixpoint, of, (round, steps, rounds));
         let took = started.elapsed();
-        batch.pace = match &ran {
-            Ok((ran, narrow)) if !matches!(ran.end, End::Said(Verdict::Again)) => {
-                (ran.rounds - narrow).next_power_of_two().clamp(FIRST, MOST)
+        if let Ok((ran, narrow)) = &ran {
+            batch.ended += ran.rounds - narrow;
+        }
+        batch.waited += took;
+        let goes_on = matches!(&ran, Ok((ran, _)) if matches!(ran.end, End::Said(Verdict::Again)));
+        batch.pace = match goes_on {
+            false if batch.waited < 4 * SHORT => {
+                (batch.ended + (batch.ended / 8).max(2)).clamp(FIRST, MOST)
             }
             _ if took < SHORT => (2 * steps).min(MOST),
             _ if took > 4 * SHORT => (steps / 2).max(1),

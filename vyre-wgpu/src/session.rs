@@ -59,6 +59,8 @@ pub(crate) struct Session {
     pub(crate) control: Vec<u32>,
     /// What the device has not been told yet.
     acts: Vec<Act>,
+    /// Whether something was swept since the host last looked at the end of a barrier group.
+    swept: bool,
     /// The uniforms of that.
     blocks: Vec<u8>,
     /// What is made for fixpoints whose rounds run many at a time.
@@ -111,6 +113,7 @@ impl Session {
             rounds: vec![0; program.fixpoints.len()],
             control: vec![0; pass.plan.control_words],
             acts: Vec::new(),
+            swept: false,
             blocks: Vec::new(),
             batches: program.fixpoints.iter().map(|_| None).collect(),
             at_once: None,
@@ -263,6 +266,8 @@ impl Session {
         check_run(&program, &self.sizes, args)?;
         self.on.check()?;
         self.acts.clear();
+        // What it begins with is told to the host by the first look.
+        self.swept = true;
         self.blocks.clear();
         self.control.fill(0);
         let places = self.memory.place(&pass.plan, &self.stays, &self.sizes)?;
@@ -309,7 +314,7 @@ impl Session {
         };
         let rows = u32::from(scalar.rows());
         let elements = at.words as u32 / rows;
-        let groups = self.groups(elements.into()).max(1);
+        let groups = self.groups(elements.into(), WORKGROUP.into()).max(1);
         let fill = [
             at.word as u32,
             elements,
@@ -327,20 +332,21 @@ impl Session {
         Ok(())
     }
 
-    /// Workgroups for so many items: none for none.
-    fn groups(&self, items: u64) -> u32 {
-        let groups = items.div_ceil(WORKGROUP.into());
+    /// Workgroups of so many invocations for so many items: none for none.
+    fn groups(&self, items: u64, invocations: u64) -> u32 {
+        let groups = items.div_ceil(invocations);
         groups.min(self.on.most_groups().into()) as u32
     }
 
     /// The same of a wave, some of which share out what an item has.
     pub(crate) fn groups_of(&self, wave: WaveId, items: u64) -> u32 {
-        let most = self.on.most_groups();
-        let spread = match self.pass.plan.waves[wave.index()].spreads {
+        let (most, wave) = (self.on.most_groups(), &self.pass.plan.waves[wave.index()]);
+        let spread = match wave.spreads {
             true => items.min(most.into()) as u32 * self.on.spread(),
             false => 0,
         };
-        self.groups(items).max(spread.min(most / 4))
+        self.groups(items, wave.invocations)
+            .max(spread.min(most / 4))
     }
 
     /// The results of a run that has come to its end.
@@ -535,6 +541,7 @@ impl Sweeper for Session {
         let groups = self.groups_of(id, items);
         // Without items there are no records, and nothing to close.
         if groups > 0 {
+            self.swept = true;
             let words = self.block(round, groups, [0; 5]);
             let block = self.push_block(&words)?;
             self.acts.push(Act::Dispatch {
@@ -555,6 +562,11 @@ impl Sweeper for Session {
     }
 
     fn settle(&mut self) -> Result<Option<Box<Failures>>, RunError> {
+        // Behind a fixpoint there may be no sweep before the end.
+        if !self.swept {
+            return Ok(None);
+        }
+        self.swept = false;
         self.once(self.pass.plan.settle, 0)?;
         self.look()?;
         self.failures()
