@@ -16,7 +16,7 @@ use crate::helpers::{Helper, WideOp};
 use crate::ir::{FAULT_WORDS, Fun, Maker, Own, Value};
 use crate::layout::{Arena, Held, Kind, Layout, words_of};
 use crate::rounds::{self, Dispatch, Round, Word};
-use crate::shared::{Narrow, Shared, barrier};
+use crate::shared::{Narrow, Shared, Staged, barrier};
 use crate::sweep::{
     Place, code, gather, gather_all, items, keep_own, list_end, module, own_totals, share,
     take_fault, take_faults, take_in, take_totals, totals_of,
@@ -521,7 +521,8 @@ pub(crate) fn narrow(program: &Program, layout: &Layout, round: &Round, lanes: u
             }
             let most = NARROW_EDGES * lanes;
             let limit = Narrow { most, wide };
-            items(f, program, id, (shared, alone, &code), Some(limit));
+            let none = Staged { frontiers: &[] };
+            items(f, program, id, (shared, alone, &code), (none, Some(limit)));
             gather_all(f, (program, id, &reductions), (shared, alone));
             // The first invocation sees what the others pushed, then all see what it made of that.
             let both = Barrier::WORK_GROUP | Barrier::STORAGE;

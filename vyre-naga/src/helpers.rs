@@ -12,7 +12,7 @@ pub(crate) use double::Double;
 pub(crate) use float::{Float, FloatOp};
 pub(crate) use wide::{WideOp, WideUpdate};
 
-use crate::ir::{Fun, Maker, Own, Value};
+use crate::ir::{Fun, Global, Maker, Own, Value};
 use crate::layout::{Arena, Held, Kind, Layout, Piece};
 use naga::{
     AtomicFunction, BinaryOperator as Bin, Function, Handle, MathFunction as Math, Scalar,
@@ -56,7 +56,7 @@ pub(crate) enum Helper {
     ExactValue,
     /// Exchanges if equal, and never fails without a reason.
     CompareExchange,
-    /// A loop around a weak exchange, for what atomics do not have.
+    /// An atomic update that looks first: where it would change nothing, it is a load, which others do not wait for.
     Update(Update),
     /// Keeps a fault if it is the invocation's lowest.
     Fault,
@@ -76,6 +76,25 @@ pub(crate) enum Update {
     MaxF32,
     MinI32,
     MaxI32,
+    MinU32,
+    MaxU32,
+    And,
+    Or,
+}
+
+impl Update {
+    /// The atomic that does it. The others are loops around a weak exchange.
+    fn function(self) -> Option<AtomicFunction> {
+        match self {
+            Update::MinU32 => Some(AtomicFunction::Min),
+            Update::MaxU32 => Some(AtomicFunction::Max),
+            Update::And => Some(AtomicFunction::And),
+            Update::Or => Some(AtomicFunction::InclusiveOr),
+            Update::AddF32 | Update::MinF32 | Update::MaxF32 | Update::MinI32 | Update::MaxI32 => {
+                None
+            }
+        }
+    }
 }
 
 impl Maker<'_> {
@@ -386,6 +405,12 @@ impl Maker<'_> {
                     let done = f.local("done", None);
                     let no = f.u(0);
                     f.store(done, no);
+                    let seen = f.load(pointer);
+                    let other = f.bin(Bin::NotEqual, seen, a[1]);
+                    f.when(other, |f| {
+                        let no = f.u(0);
+                        f.give(Some(no));
+                    });
                     f.forever(|f| {
                         let (old, exchanged) = f.exchange_weak(Scalar::U32, (pointer, a[1], a[2]));
                         f.when(exchanged, |f| {
@@ -407,6 +432,10 @@ impl Maker<'_> {
                     Update::MaxF32 => "atomic_max_f32",
                     Update::MinI32 => "atomic_min_i32",
                     Update::MaxI32 => "atomic_max_i32",
+                    Update::MinU32 => "atomic_min_u32",
+                    Update::MaxU32 => "atomic_max_u32",
+                    Update::And => "atomic_and",
+                    Update::Or => "atomic_or",
                 };
                 let arguments = [("at", word), ("value", word)];
                 self.function(name, &arguments, Some(word), |f, a| {
@@ -414,9 +443,21 @@ impl Maker<'_> {
                     let old = f.local("old", None);
                     let first = f.load(pointer);
                     f.store(old, first);
+                    if let Some(function) = update.function() {
+                        let next = f.updated(update, first, a[1]);
+                        let changes = f.bin(Bin::NotEqual, next, first);
+                        f.when(changes, |f| {
+                            let now = f.atomic(pointer, function, a[1]);
+                            f.store(old, now);
+                        });
+                        let old = f.load(old);
+                        return f.give(Some(old));
+                    }
                     f.forever(|f| {
                         let before = f.load(old);
                         let next = f.updated(update, before, a[1]);
+                        let same = f.bin(Bin::Equal, next, before);
+                        f.when(same, |f| f.push(Statement::Break));
                         let (now, exchanged) =
                             f.exchange_weak(Scalar::U32, (pointer, before, next));
                         f.when(exchanged, |f| f.push(Statement::Break));
@@ -507,14 +548,21 @@ impl Maker<'_> {
                         let again = f.bin(Bin::Equal, before, epoch);
                         f.when(again, |f| f.give(None));
                     }
-                    let slot = f.reserve(frontier);
-                    let capacity = f.param(f.m.layout.length(Kind::Frontier, frontier));
-                    let fits = f.bin(Bin::Less, slot, capacity);
-                    f.when(fits, |f| {
-                        let at = f.item_at((frontier, 0), slot, 1, true);
-                        let pointer = f.memory(Arena::Plain, at);
-                        f.store(pointer, a[0]);
-                    });
+                    if f.m.staged > 0 {
+                        let (one, most) = (f.u(1), f.m.staged);
+                        let len = f.global(Global::StagedLen(frontier));
+                        let at = f.atomic(len, AtomicFunction::Add, one);
+                        let fits = f.with(Bin::Less, at, most);
+                        f.when(fits, |f| {
+                            let staged = f.global(Global::Staged(frontier));
+                            let to = f.at(staged, at);
+                            f.store(to, a[0]);
+                            f.give(None);
+                        });
+                    }
+                    let one = f.u(1);
+                    let slot = f.reserve(frontier, one);
+                    f.place(frontier, slot, a[0]);
                 })
             }
         }
@@ -583,6 +631,10 @@ impl Fun<'_, '_> {
             Update::MaxF32 => self.call(Helper::Float(Float::F32, FloatOp::Max), &[old, value]),
             Update::MinI32 => self.signed_math(Math::Min, old, value),
             Update::MaxI32 => self.signed_math(Math::Max, old, value),
+            Update::MinU32 => self.math(Math::Min, &[old, value]),
+            Update::MaxU32 => self.math(Math::Max, &[old, value]),
+            Update::And => self.bin(Bin::And, old, value),
+            Update::Or => self.bin(Bin::InclusiveOr, old, value),
         }
     }
 
@@ -601,11 +653,21 @@ impl Fun<'_, '_> {
         self.bin(Bin::LogicalOr, less, before)
     }
 
-    /// A slot of a frontier's next round.
-    pub(crate) fn reserve(&mut self, frontier: u16) -> Value {
+    /// Slots of a frontier's next round; the first one.
+    pub(crate) fn reserve(&mut self, frontier: u16, slots: Value) -> Value {
         let tail = self.control(self.m.layout.control(Held::Tail(frontier)));
-        let one = self.u(1);
-        self.atomic(tail, AtomicFunction::Add, one)
+        self.atomic(tail, AtomicFunction::Add, slots)
+    }
+
+    /// A node gets its slot of a frontier's next round, where that is within the capacity.
+    pub(crate) fn place(&mut self, frontier: u16, slot: Value, node: Value) {
+        let capacity = self.param(self.m.layout.length(Kind::Frontier, frontier));
+        let fits = self.bin(Bin::Less, slot, capacity);
+        self.when(fits, |f| {
+            let at = f.item_at((frontier, 0), slot, 1, true);
+            let pointer = f.memory(Arena::Plain, at);
+            f.store(pointer, node);
+        });
     }
 
     /// Where a field of an item lies: of those that are swept, or of the next round's.

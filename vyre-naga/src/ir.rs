@@ -37,9 +37,14 @@ pub(crate) struct Maker<'l> {
     pub(crate) counts_rounds: bool,
     /// Words of the uniform that change from round to round: they are those of the wave's own uniform, in `blocks`.
     pub(crate) traded: Vec<u32>,
+    /// Nodes that a workgroup keeps of a frontier before they get their slots; 0: each push has its slot at once.
+    pub(crate) staged: u32,
     globals: HashMap<Global, Handle<GlobalVariable>>,
     constants: HashMap<String, Handle<Constant>>,
 }
+
+/// Words behind the nodes that a workgroup has staged: how many there are, and the first one's slot.
+pub(crate) const STAGED_HEAD: u32 = 2;
 
 /// A global variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,6 +59,9 @@ pub(crate) enum Global {
     Own(Own),
     /// Words that a workgroup's invocations share, of this number.
     Shared(u32),
+    /// What a workgroup has pushed onto a frontier and has no slots yet, and how much that is.
+    Staged(u16),
+    StagedLen(u16),
     /// Arguments of dispatches, and what is known of rounds.
     Dispatches,
     /// The uniforms of waves, as words.
@@ -115,6 +123,7 @@ impl<'l> Maker<'l> {
             helpers: HashMap::new(),
             counts_rounds: false,
             traded: Vec::new(),
+            staged: 0,
             globals: HashMap::new(),
             constants: HashMap::new(),
         }
@@ -251,6 +260,15 @@ impl<'l> Maker<'l> {
                 let ty = self.array(Some(words));
                 let name = "shared_words".to_owned();
                 (name, AddressSpace::WorkGroup, None, ty, None)
+            }
+            Global::Staged(frontier) => {
+                let ty = self.array(Some(self.staged + STAGED_HEAD));
+                let name = format!("staged_{}", layout.frontier(frontier));
+                (name, AddressSpace::WorkGroup, None, ty, None)
+            }
+            Global::StagedLen(frontier) => {
+                let name = format!("staged_len_{}", layout.frontier(frontier));
+                (name, AddressSpace::WorkGroup, None, self.ty.cell, None)
             }
             Global::Dispatches | Global::Blocks => {
                 let (name, binding) = match global {

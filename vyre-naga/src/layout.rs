@@ -16,11 +16,13 @@
 //! them ([`crate::plan`]); a shader adds them to its indices.
 
 use crate::Options;
+use crate::ir::STAGED_HEAD;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use vyre_core::plan::shaders::{
     EXACT_WORDS, Target, WORKGROUP, float_bits, outer_rounds, shared_loop, sweep_words,
     uniform_words, wide_buffers,
 };
+use vyre_core::vir0::flow::op;
 use vyre_core::vir0::isa::Op;
 use vyre_core::vir0::module::{
     Agreement, BufferId, Domain, Extent, FixpointId, Program, ReduceOp, Resource, Role, WaveId,
@@ -197,7 +199,9 @@ pub(crate) struct Layout {
     lens: HashMap<(Kind, u16), u32>,
     at: Vec<u32>,
     shares_edges: bool,
+    /// By wave.
     lanes: Vec<u32>,
+    staged: Vec<u32>,
 }
 
 /// The most invocations that a workgroup can have which share out what a wave's items have, of those that there may be.
@@ -213,6 +217,28 @@ fn lanes(program: &Program, id: WaveId, options: Options) -> u32 {
     };
     let widest = shares.then(|| widest(program, id, options));
     widest.flatten().unwrap_or(WORKGROUP)
+}
+
+/// The frontiers that a wave pushes nodes onto.
+pub(crate) fn pushed(program: &Program, id: WaveId) -> Vec<u16> {
+    let kernel = program.waves[id.index()].kernel;
+    let words = program.kernels[kernel.index()].code.iter();
+    let pushes = words.filter(|word| op(word) == Op::Push);
+    let frontiers: BTreeSet<u16> = pushes.map(|word| word.resource()).collect();
+    frontiers.into_iter().collect()
+}
+
+fn staged(program: &Program, id: WaveId, (lanes, options): (u32, Options)) -> u32 {
+    let most = (2 * lanes).max(512);
+    let words = sweep_words(program, id, lanes) + staged_words(program, id, most);
+    if words <= options.words { most } else { 0 }
+}
+
+fn staged_words(program: &Program, id: WaveId, nodes: u32) -> u32 {
+    match nodes {
+        0 => 0,
+        nodes => pushed(program, id).len() as u32 * (nodes + STAGED_HEAD + 1),
+    }
 }
 
 /// What has a length in the uniform.
@@ -347,6 +373,7 @@ impl Layout {
             lanes: (0..program.waves.len() as u16)
                 .map(|id| lanes(program, WaveId(id), options))
                 .collect(),
+            staged: Vec::new(),
             waves: entry_names(program.waves.iter().map(|w| &w.name)),
             fixpoints: entry_names(program.fixpoints.iter().map(|f| &f.name)),
             reductions: program
@@ -369,6 +396,9 @@ impl Layout {
             lens: HashMap::new(),
             at: Vec::new(),
         };
+        let staged = (0..program.waves.len() as u16)
+            .map(|id| staged(program, WaveId(id), (layout.lanes(WaveId(id)), options)));
+        layout.staged = staged.collect();
         layout.lay(program);
         layout.parameters(program);
         layout.controls(program);
@@ -457,6 +487,16 @@ impl Layout {
     /// a hub is soon done.
     pub(crate) fn lanes(&self, of: WaveId) -> u32 {
         self.lanes[of.index()]
+    }
+
+    /// Nodes that a workgroup of a wave's sweep keeps of each frontier that it pushes onto, before these get their slots.
+    pub(crate) fn staged(&self, of: WaveId) -> u32 {
+        self.staged[of.index()]
+    }
+
+    /// Words that a workgroup of a wave's sweep shares.
+    pub(crate) fn workgroup_words(&self, program: &Program, id: WaveId) -> u32 {
+        sweep_words(program, id, self.lanes(id)) + staged_words(program, id, self.staged(id))
     }
 
     fn param(&mut self, name: String, of: ParamOf) -> u32 {

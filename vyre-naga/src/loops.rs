@@ -131,16 +131,16 @@ pub(crate) fn sweep(
     fetch: impl FnOnce(&mut Fun<'_, '_>, Value) -> Vec<Value>,
 ) {
     let columns = Columns::of(of);
-    let blocks = Blocks::whole(f, place, from);
+    let blocks = Blocks::whole(f, place, (from, len));
     let item = f.local("item", None);
     let last = place.lanes - 1;
-    blocks.each(f, (shared, place, len), |f, now| {
+    blocks.each(f, (shared, place), |f, now| {
         let zero = f.u(0);
         for own in [Own::Wanted, Own::Reached, Own::Failed] {
             let own = f.own(own);
             f.store(own, zero);
         }
-        let (at, here) = blocks.item(f, (place, len), now);
+        let (at, here) = blocks.item(f, place, now);
         f.store(item, zero);
         f.when(here, |f| {
             let arguments = fetch(f, at);

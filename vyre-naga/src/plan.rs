@@ -292,7 +292,7 @@ fn wave(program: &Program, layout: &Layout, id: WaveId) -> Value {
     json!({
         "name": wave.name, "sweep": format!("{}_sweep", layout.wave(id)),
         "close": format!("{}_close", layout.wave(id)), "items": items, "record_words": record,
-        "invocations": layout.lanes(id), "workgroup_words": sweep_words(program, id, layout.lanes(id)), "spreads": layout.spreads(wave.domain),
+        "invocations": layout.lanes(id), "workgroup_words": layout.workgroup_words(program, id), "spreads": layout.spreads(wave.domain),
         "fixpoint": wave.fixpoint.map(|f| program.fixpoints[f.index()].name.clone()),
         "pushes": pushes, "faults": faults(program, wave.kernel),
     })

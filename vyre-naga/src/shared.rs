@@ -125,21 +125,100 @@ impl Shared {
     }
 }
 
+/// The frontiers of nodes whose pushes a workgroup stages: a slot that each push took for itself would be an atomic on
+/// one word of all that push. What does not fit is pushed at once.
+#[derive(Clone, Copy)]
+pub(crate) struct Staged<'s> {
+    pub(crate) frontiers: &'s [u16],
+}
+
+impl Staged<'_> {
+    fn clear(self, f: &mut Fun<'_, '_>) {
+        for &frontier in self.frontiers {
+            let (len, none) = (f.global(Global::StagedLen(frontier)), f.u(0));
+            f.store(len, none);
+        }
+    }
+
+    /// Nothing is staged.
+    pub(crate) fn begin(self, f: &mut Fun<'_, '_>, place: Place) {
+        if !self.frontiers.is_empty() {
+            let leads = f.with(Bin::Equal, place.lane, 0);
+            f.when(leads, |f| self.clear(f));
+            barrier(f);
+        }
+    }
+
+    /// What all have pushed gets its slots. Nothing may be pushed before the next barrier.
+    pub(crate) fn flush(self, f: &mut Fun<'_, '_>, place: Place) {
+        if self.frontiers.is_empty() {
+            return;
+        }
+        let most = f.m.staged;
+        let head = |f: &mut Fun<'_, '_>, frontier: u16, at: u32| {
+            let (staged, at) = (f.global(Global::Staged(frontier)), f.u(most + at));
+            f.at(staged, at)
+        };
+        barrier(f);
+        let leads = f.with(Bin::Equal, place.lane, 0);
+        f.when(leads, |f| {
+            for &frontier in self.frontiers {
+                let len = f.global(Global::StagedLen(frontier));
+                let (len, most) = (f.load(len), f.u(most));
+                let len = f.math(Math::Min, &[len, most]);
+                let to = head(f, frontier, 0);
+                f.store(to, len);
+                let some = f.with(Bin::NotEqual, len, 0);
+                f.when(some, |f| {
+                    let first = f.reserve(frontier, len);
+                    let to = head(f, frontier, 1);
+                    f.store(to, first);
+                });
+            }
+            self.clear(f);
+        });
+        barrier(f);
+        for &frontier in self.frontiers {
+            let len = head(f, frontier, 0);
+            let (len, next) = (f.load(len), f.local("placed", None));
+            f.store(next, place.lane);
+            f.forever(|f| {
+                let at = f.load(next);
+                let done = f.bin(Bin::GreaterEqual, at, len);
+                f.when(done, |f| f.push(Statement::Break));
+                let first = head(f, frontier, 1);
+                let first = f.load(first);
+                let slot = f.sum(first, at);
+                let staged = f.global(Global::Staged(frontier));
+                let node = f.at(staged, at);
+                let node = f.load(node);
+                f.place(frontier, slot, node);
+                let after = f.plus(at, place.lanes);
+                f.store(next, after);
+            });
+        }
+    }
+}
+
 pub(crate) fn barrier(f: &mut Fun<'_, '_>) {
     f.push(Statement::ControlBarrier(Barrier::WORK_GROUP));
 }
 
-/// How the items of a sweep fall to workgroups. Items that follow each other go to different ones: in many graphs the
-/// hubs are neighbours.
+/// How the items of a sweep fall to workgroups: in rows of one item for each block. A block's invocations have one of
+/// each row, and which one that is changes from row to row: in many graphs the hubs are neighbours, or their numbers have
+/// a common factor.
 #[derive(Clone, Copy)]
 pub(crate) struct Blocks {
-    /// Items that a workgroup takes at a time.
-    most: Value,
-    first: Value,
-    /// From one item of a block to the next one.
+    /// The first item.
+    from: Value,
+    len: Value,
+    /// Items of a row: from one item of a block to the next one, about.
     apart: Value,
-    /// From one block of a workgroup to its next one.
-    stride: Value,
+    rows: Value,
+    /// Rows that a workgroup takes at a time.
+    most: Value,
+    /// The block that the workgroup has.
+    block: Value,
     /// Which of those that share a block it is, of how many.
     part: Value,
     split: Value,
@@ -148,86 +227,96 @@ pub(crate) struct Blocks {
 impl Blocks {
     /// `turns`: what an item has at most.
     fn of(f: &mut Fun<'_, '_>, place: Place, len: Value, turns: Value) -> Blocks {
-        let one = f.u(1);
+        let (zero, one) = (f.u(0), f.u(1));
         let some = f.math(Math::Max, &[len, one]);
         let split = f.bin(Bin::Divide, place.groups, some);
         let split = f.math(Math::Max, &[split, one]);
         let apart = f.bin(Bin::Divide, place.groups, split);
-        let block = f.bin(Bin::Divide, place.group, split);
-        let part = f.bin(Bin::Modulo, place.group, split);
-        let each = f.bin(Bin::Divide, len, apart);
-        let each = f.plus(each, 1);
         // Numbers of all that a block has are words.
         let (all, most) = (f.u(u32::MAX), f.u(place.lanes));
         let turns = f.math(Math::Max, &[turns, one]);
         let fit = f.bin(Bin::Divide, all, turns);
-        let most = f.math(Math::Min, &[most, fit]);
-        let most = f.math(Math::Min, &[most, each]);
-        // What is left over of workgroups that share blocks has none.
-        let beyond = f.bin(Bin::GreaterEqual, block, apart);
-        let first = f.select(beyond, all, block);
         Blocks {
-            most,
-            first,
+            from: zero,
+            len,
             apart,
-            stride: f.bin(Bin::Multiply, apart, most),
-            part,
+            rows: rows(f, len, apart),
+            most: f.math(Math::Min, &[most, fit]),
+            block: f.bin(Bin::Divide, place.group, split),
+            part: f.bin(Bin::Modulo, place.group, split),
             split,
         }
     }
 
-    /// As many items as there are invocations, each of which has its own, from this one on.
-    pub(crate) fn whole(f: &mut Fun<'_, '_>, place: Place, from: Value) -> Blocks {
+    /// As many items as there are invocations, each of which has its own, of those from one number up to another.
+    pub(crate) fn whole(f: &mut Fun<'_, '_>, place: Place, (from, to): (Value, Value)) -> Blocks {
+        let (zero, one) = (f.u(0), f.u(1));
+        let some = f.math(Math::Max, &[from, to]);
+        let len = f.bin(Bin::Subtract, some, from);
         Blocks {
-            most: f.u(place.lanes),
-            first: f.sum(from, place.group),
+            from,
+            len,
             apart: place.groups,
-            stride: f.with(Bin::Multiply, place.groups, place.lanes),
-            part: f.u(0),
-            split: f.u(1),
+            rows: rows(f, len, place.groups),
+            most: f.u(place.lanes),
+            block: place.group,
+            part: zero,
+            split: one,
         }
     }
 
-    /// The invocation's item of a block, and whether there is one.
-    pub(crate) fn item(
-        self,
-        f: &mut Fun<'_, '_>,
-        (place, len): (Place, Value),
-        now: Value,
-    ) -> (Value, Value) {
-        let behind = f.bin(Bin::Multiply, place.lane, self.apart);
-        let left = f.bin(Bin::Subtract, len, now);
-        let of_all = f.bin(Bin::Less, behind, left);
+    /// The invocation's item of the rows from `now` on, and whether there is one.
+    pub(crate) fn item(self, f: &mut Fun<'_, '_>, place: Place, now: Value) -> (Value, Value) {
+        let row = f.sum(now, place.lane);
+        let turned = f.with(Bin::Multiply, row, 0x9e37_79b1);
+        let turned = f.with(Bin::ShiftRight, turned, 16);
+        let turned = f.sum(turned, self.block);
+        let column = f.bin(Bin::Modulo, turned, self.apart);
+        let before = f.bin(Bin::Multiply, row, self.apart);
+        let at = f.sum(before, column);
+        let left = f.bin(Bin::Subtract, self.len, before);
+        let is_row = f.bin(Bin::Less, row, self.rows);
+        let of_all = f.bin(Bin::Less, column, left);
         let of_block = f.bin(Bin::Less, place.lane, self.most);
-        (f.sum(now, behind), f.bin(Bin::LogicalAnd, of_block, of_all))
+        let here = f.bin(Bin::LogicalAnd, is_row, of_all);
+        (f.sum(self.from, at), f.bin(Bin::LogicalAnd, of_block, here))
     }
 
-    /// Each block of a workgroup: its first item.
+    /// What a workgroup takes at a time: the first row of that.
     pub(crate) fn each(
         self,
         f: &mut Fun<'_, '_>,
-        (shared, place, len): (Shared, Place, Value),
+        (shared, place): (Shared, Place),
         body: impl FnOnce(&mut Fun<'_, '_>, Value),
     ) {
-        let block = f.local("block", None);
-        f.store(block, self.first);
+        let next = f.local("row", None);
+        // What is left over of workgroups that share blocks has none.
+        let (zero, none) = (f.u(0), f.u(u32::MAX));
+        let beyond = f.bin(Bin::GreaterEqual, self.block, self.apart);
+        let first = f.select(beyond, none, zero);
+        f.store(next, first);
         f.forever(|f| {
-            // All find the same number, behind all that was read of the block before.
-            let now = shared.alike(f, place, |f| {
-                let (now, none) = (f.load(block), f.u(u32::MAX));
-                let here = f.bin(Bin::Less, now, len);
-                f.select(here, now, none)
-            });
-            let done = f.with(Bin::Equal, now, u32::MAX);
+            // All find the same number, behind all that was read of those before.
+            let now = shared.alike(f, place, |f| f.load(next));
+            let done = f.bin(Bin::GreaterEqual, now, self.rows);
             f.when(done, |f| f.push(Statement::Break));
             body(f, now);
-            let after = f.sum(now, self.stride);
+            let after = f.sum(now, self.most);
             let wrapped = f.bin(Bin::Less, after, now);
             let none = f.u(u32::MAX);
             let after = f.select(wrapped, none, after);
-            f.store(block, after);
+            f.store(next, after);
         });
     }
+}
+
+/// Rows of so many items each, the last of which may be shorter.
+fn rows(f: &mut Fun<'_, '_>, len: Value, apart: Value) -> Value {
+    let whole = f.bin(Bin::Divide, len, apart);
+    let rest = f.bin(Bin::Modulo, len, apart);
+    let rest = f.with(Bin::NotEqual, rest, 0);
+    let rest = f.word_of(rest);
+    f.sum(whole, rest)
 }
 
 /// A sweep of one workgroup that ends before it has done anything, where a block has more edges than this.
@@ -238,15 +327,18 @@ pub(crate) struct Narrow {
     pub(crate) wide: Value,
 }
 
+/// Columns by which edges are shared out, behind two for sums.
+const SHIFTS: u32 = 2;
+const NODES: u32 = 3;
+
 /// The edges out of a frontier's items that fall to an invocation, each with its node.
 pub(crate) fn edges_from(
     f: &mut Fun<'_, '_>,
     (shared, place): (Shared, Place),
     (topology, frontier, narrow): (TopologyId, FrontierId, Option<Narrow>),
+    staged: Staged<'_>,
     body: impl FnOnce(&mut Fun<'_, '_>, Value, Value),
 ) {
-    const SHIFTS: u32 = 2;
-    const NODES: u32 = 3;
     let len = f.control_now(f.m.layout.control(Held::Len(frontier.0)));
     // In one workgroup there is one block.
     let all = match narrow {
@@ -255,11 +347,11 @@ pub(crate) fn edges_from(
     };
     let blocks = Blocks::of(f, place, len, all);
     let (degree, begin) = (f.local("degree", None), f.local("begin", None));
-    blocks.each(f, (shared, place, len), |f, now| {
+    blocks.each(f, (shared, place), |f, now| {
         let zero = f.u(0);
         f.store(degree, zero);
         f.store(begin, zero);
-        let (item, here) = blocks.item(f, (place, len), now);
+        let (item, here) = blocks.item(f, place, now);
         f.when(here, |f| {
             let node = item_word(f, frontier.0, item);
             let first = fixed(f, Piece::Offsets(topology.0), node, 0);
@@ -281,42 +373,85 @@ pub(crate) fn edges_from(
         let shift = f.bin(Bin::Subtract, first, before);
         let to = shared.of_lane(f, SHIFTS, place.lane);
         f.store(to, shift);
-        barrier(f);
-
+        if staged.frontiers.is_empty() {
+            barrier(f);
+        }
         let last = f.u(place.lanes - 1);
         let all = shared.of_lane(f, 0, last);
-        let all = f.load(all);
-        f.name(all, "all_edges".to_owned());
-        let next = f.local("next", None);
-        let first = f.with(Bin::Multiply, blocks.part, place.lanes);
-        let first = f.sum(first, place.lane);
-        f.store(next, first);
-        if let Some(Narrow { most, wide }) = narrow {
-            let many = f.with(Bin::Greater, all, most);
-            f.when(many, |f| {
-                let yes = f.u(1);
-                f.store(wide, yes);
-                f.store(next, all);
-            });
+        if staged.frontiers.is_empty() {
+            let all = f.load(all);
+            f.name(all, "all_edges".to_owned());
+            let most = f.local("most", None);
+            f.store(most, all);
+            if let Some(Narrow { most: edges, wide }) = narrow {
+                let many = f.with(Bin::Greater, all, edges);
+                f.when(many, |f| {
+                    let (yes, none) = (f.u(1), f.u(0));
+                    f.store(wide, yes);
+                    f.store(most, none);
+                });
+            }
+            let (first, stride) = (
+                f.with(Bin::Multiply, blocks.part, place.lanes),
+                f.with(Bin::Multiply, blocks.split, place.lanes),
+            );
+            let most = f.load(most);
+            return share_edges(f, (shared, place), (first, most, stride), body);
         }
-        let stride = f.with(Bin::Multiply, blocks.split, place.lanes);
+        // As many edges at a time as there is room for what each pushes.
+        let all = f.uniform_load(all);
+        f.name(all, "all_edges".to_owned());
+        let room = f.m.staged;
+        let tile = f.local("tile", None);
+        let first = f.with(Bin::Multiply, blocks.part, room);
+        f.store(tile, first);
+        let stride = f.with(Bin::Multiply, blocks.split, room);
         f.forever(|f| {
-            let this = f.load(next);
-            let done = f.bin(Bin::GreaterEqual, this, all);
+            let first = shared.alike(f, place, |f| f.load(tile));
+            let done = f.bin(Bin::GreaterEqual, first, all);
             f.when(done, |f| f.push(Statement::Break));
-            let owner = shared.owner(f, this);
-            let shift = shared.of_lane(f, SHIFTS, owner);
-            let shift = f.load(shift);
-            let node = shared.of_lane(f, NODES, owner);
-            let node = f.load(node);
-            let edge = f.sum(this, shift);
-            f.name(edge, "this_edge".to_owned());
-            f.name(node, "this_node".to_owned());
-            body(f, edge, node);
-            let after = f.sum(this, stride);
-            let wrapped = f.bin(Bin::Less, after, this);
-            f.when(wrapped, |f| f.push(Statement::Break));
-            f.store(next, after);
+            let left = f.bin(Bin::Subtract, all, first);
+            let room = f.u(room);
+            let these = f.math(Math::Min, &[left, room]);
+            let most = f.sum(first, these);
+            let by = f.u(place.lanes);
+            share_edges(f, (shared, place), (first, most, by), body);
+            staged.flush(f, place);
+            let after = f.sum(first, stride);
+            let wrapped = f.bin(Bin::Less, after, first);
+            let none = f.u(u32::MAX);
+            let after = f.select(wrapped, none, after);
+            f.store(tile, after);
         });
+    });
+}
+
+/// The edges of a block from one number up to another that fall to an invocation.
+fn share_edges(
+    f: &mut Fun<'_, '_>,
+    (shared, place): (Shared, Place),
+    (from, to, stride): (Value, Value, Value),
+    body: impl FnOnce(&mut Fun<'_, '_>, Value, Value),
+) {
+    let next = f.local("next", None);
+    let first = f.sum(from, place.lane);
+    f.store(next, first);
+    f.forever(|f| {
+        let this = f.load(next);
+        let done = f.bin(Bin::GreaterEqual, this, to);
+        f.when(done, |f| f.push(Statement::Break));
+        let owner = shared.owner(f, this);
+        let shift = shared.of_lane(f, SHIFTS, owner);
+        let shift = f.load(shift);
+        let node = shared.of_lane(f, NODES, owner);
+        let node = f.load(node);
+        let edge = f.sum(this, shift);
+        f.name(edge, "this_edge".to_owned());
+        f.name(node, "this_node".to_owned());
+        body(f, edge, node);
+        let after = f.sum(this, stride);
+        let wrapped = f.bin(Bin::Less, after, this);
+        f.when(wrapped, |f| f.push(Statement::Break));
+        f.store(next, after);
     });
 }

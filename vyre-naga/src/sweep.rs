@@ -7,9 +7,9 @@
 use crate::body::{Part, combine, function};
 use crate::helpers::Helper;
 use crate::ir::{FAULT_WORDS, Fun, Maker, Own, Value};
-use crate::layout::{Arena, Held, Kind, Layout, Piece, words_of};
+use crate::layout::{Arena, Held, Kind, Layout, Piece, pushed, words_of};
 use crate::loops::{self, Parts};
-use crate::shared::{Narrow, Shared, barrier, edges_from};
+use crate::shared::{Narrow, Shared, Staged, barrier, edges_from};
 use naga::{
     AtomicFunction, BinaryOperator as Bin, BuiltIn, EntryPoint, Function, Handle, Module,
     ShaderStage, Statement,
@@ -129,11 +129,21 @@ pub(crate) enum Code {
 /// The sweep of a wave that the target gets.
 pub(crate) fn sweep(program: &Program, layout: &Layout, id: WaveId) -> Module {
     let name = format!("{}_sweep", layout.wave(id));
-    let made = |m: &mut Maker<'_>| code(m, program, id);
-    let lanes = layout.lanes(id);
+    let (lanes, staged) = (layout.lanes(id), layout.staged(id));
+    let made = |m: &mut Maker<'_>| {
+        m.staged = staged;
+        code(m, program, id)
+    };
     let shared = Shared::of(program, id, lanes);
+    let frontiers = match staged {
+        0 => Vec::new(),
+        _ => pushed(program, id),
+    };
+    let staged = Staged {
+        frontiers: &frontiers,
+    };
     module(layout, &name, lanes, made, |f, code, place| {
-        items(f, program, id, (shared, place, &code), None);
+        items(f, program, id, (shared, place, &code), (staged, None));
         leave_record(f, program, id, (shared, place));
     })
 }
@@ -166,13 +176,14 @@ pub(crate) fn items(
     program: &Program,
     id: WaveId,
     (shared, place, code): (Shared, Place, &Code),
-    narrow: Option<Narrow>,
+    (staged, narrow): (Staged<'_>, Option<Narrow>),
 ) {
     let wave = &program.waves[id.index()];
     let kernel = &program.kernels[wave.kernel.index()];
     let fields = wave.domain.fields(program);
     let uses = (kernel.item.src.is_some(), kernel.item.dst.is_some());
     let zero = f.u(0);
+    staged.begin(f, place);
     if let Domain::EdgesFrom(topology, frontier) = wave.domain {
         let Code::Whole(body) = *code else {
             unreachable!("edges are what is shared out")
@@ -187,16 +198,17 @@ pub(crate) fn items(
         };
         if narrow.is_some() || f.m.layout.spreads(wave.domain) {
             let of = (topology, frontier, narrow);
-            return edges_from(f, (shared, place), of, call);
+            return edges_from(f, (shared, place), of, staged, call);
         }
         let len = f.control_now(f.m.layout.control(Held::Len(frontier.0)));
-        return share(f, place, (zero, len), |f, at| {
+        share(f, place, (zero, len), |f, at| {
             let node = item_word(f, frontier.0, at);
             f.name(node, "node".to_owned());
             let first = fixed(f, Piece::Offsets(topology.0), node, 0);
             let end = fixed(f, Piece::Offsets(topology.0), node, 1);
             f.count("edge", (first, end), |f, edge| call(f, edge, node));
         });
+        return staged.flush(f, place);
     }
     let (mut from, layout) = (zero, f.m.layout);
     let len = match wave.domain {
@@ -262,6 +274,7 @@ pub(crate) fn items(
             loops::sweep(f, (shared, place), (from, len), (of, parts), arguments);
         }
     }
+    staged.flush(f, place);
 }
 
 /// Where the items end that a wave sweeps of a list.

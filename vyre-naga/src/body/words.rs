@@ -816,14 +816,14 @@ impl Body<'_, '_, '_> {
             }
             Op::AtomAdd32 => self.atomic(pc, w, AtomicFunction::Add),
             Op::AtomAddF32 => self.update(pc, w, Update::AddF32),
-            Op::AtomMinU32 => self.atomic(pc, w, AtomicFunction::Min),
-            Op::AtomMaxU32 => self.atomic(pc, w, AtomicFunction::Max),
+            Op::AtomMinU32 => self.update(pc, w, Update::MinU32),
+            Op::AtomMaxU32 => self.update(pc, w, Update::MaxU32),
             Op::AtomMinI32 => self.update(pc, w, Update::MinI32),
             Op::AtomMaxI32 => self.update(pc, w, Update::MaxI32),
             Op::AtomMinF32 => self.update(pc, w, Update::MinF32),
             Op::AtomMaxF32 => self.update(pc, w, Update::MaxF32),
-            Op::AtomAnd32 => self.atomic(pc, w, AtomicFunction::And),
-            Op::AtomOr32 => self.atomic(pc, w, AtomicFunction::InclusiveOr),
+            Op::AtomAnd32 => self.update(pc, w, Update::And),
+            Op::AtomOr32 => self.update(pc, w, Update::Or),
             Op::AtomXor32 => self.atomic(pc, w, AtomicFunction::ExclusiveOr),
             Op::AtomAdd64 => self.atomic_halves(pc, w, (AtomicFunction::Add, WideOp::Add)),
             Op::AtomAnd64 => self.atomic_halves(pc, w, (AtomicFunction::And, WideOp::And)),
@@ -852,7 +852,8 @@ impl Body<'_, '_, '_> {
                 self.put(w, slot);
             }
             Op::PushItem => {
-                let slot = self.f.reserve(w.resource());
+                let one = self.f.u(1);
+                let slot = self.f.reserve(w.resource(), one);
                 self.put(w, slot);
             }
             Op::ListSt8 => {
