@@ -43,7 +43,7 @@ pub(crate) fn close(program: &Program, layout: &Layout, id: WaveId) -> Module {
             close_with(f, (program, &reductions), id);
         });
     };
-    module(layout, &name, WORKGROUP, |_| (), body)
+    module(layout, &name, layout.gatherers(program, id), |_| (), body)
 }
 
 /// The first invocation of a workgroup has what the workgroups of a sweep have of reductions.
@@ -72,7 +72,7 @@ fn take_records(
             f.record(from)
         });
     });
-    let shared = Shared::records_alone(words - FAULTS);
+    let shared = Shared::records_alone(place.lanes * (words - FAULTS));
     let of = |f: &mut Fun<'_, '_>, lane: Value, at: u32| {
         let theirs = f.with(Bin::Multiply, lane, words - FAULTS);
         shared.at(f, at, theirs)
@@ -417,7 +417,10 @@ pub(crate) fn end(program: &Program, layout: &Layout, round: &Round, group: usiz
         let first = f.with(Bin::Equal, place.lane, 0);
         f.when(first, rest);
     };
-    let lanes = if reductions.is_empty() { 1 } else { WORKGROUP };
+    let lanes = match reductions.is_empty() {
+        true => 1,
+        false => layout.gatherers(program, id),
+    };
     module(layout, &name, lanes, made, body)
 }
 

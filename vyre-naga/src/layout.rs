@@ -19,8 +19,8 @@ use crate::Options;
 use crate::ir::STAGED_HEAD;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use vyre_core::plan::shaders::{
-    EXACT_WORDS, Target, WORKGROUP, float_bits, outer_rounds, shared_loop, sweep_words,
-    uniform_words, wide_buffers,
+    EXACT_WORDS, Target, WORKGROUP, float_bits, outer_rounds, record_words, shared_loop,
+    sweep_words, uniform_words, wide_buffers,
 };
 use vyre_core::vir0::flow::op;
 use vyre_core::vir0::isa::Op;
@@ -198,7 +198,7 @@ pub(crate) struct Layout {
     words: HashMap<Held, u32>,
     lens: HashMap<(Kind, u16), u32>,
     at: Vec<u32>,
-    shares_edges: bool,
+    options: Options,
     /// By wave.
     lanes: Vec<u32>,
     staged: Vec<u32>,
@@ -240,6 +240,9 @@ fn staged_words(program: &Program, id: WaveId, nodes: u32) -> u32 {
         nodes => pushed(program, id).len() as u32 * (nodes + STAGED_HEAD + 1),
     }
 }
+
+/// Invocations that look at records, where there may be so many.
+const GATHERERS: u32 = 256;
 
 /// What has a length in the uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -369,7 +372,7 @@ impl Layout {
             control: Vec::new(),
             pieces: HashMap::new(),
             arenas: arenas(program, &wide_buffers(program, target)),
-            shares_edges: options.shares_edges,
+            options,
             lanes: (0..program.waves.len() as u16)
                 .map(|id| lanes(program, WaveId(id), options))
                 .collect(),
@@ -480,13 +483,22 @@ impl Layout {
 
     /// Whether several workgroups share out what an item of a sweep has.
     pub(crate) fn spreads(&self, domain: Domain) -> bool {
-        self.shares_edges && matches!(domain, Domain::EdgesFrom(..))
+        self.options.shares_edges && matches!(domain, Domain::EdgesFrom(..))
     }
 
     /// Invocations of a workgroup of a wave's sweep: as many as there may be where they share out what items have, so that
     /// a hub is soon done.
     pub(crate) fn lanes(&self, of: WaveId) -> u32 {
         self.lanes[of.index()]
+    }
+
+    /// Invocations of the workgroup that looks at the records of a wave's sweep.
+    pub(crate) fn gatherers(&self, program: &Program, of: WaveId) -> u32 {
+        let words = GATHERERS * record_words(program, of);
+        match GATHERERS <= self.options.lanes && words <= self.options.words {
+            true => GATHERERS,
+            false => WORKGROUP,
+        }
     }
 
     /// Nodes that a workgroup of a wave's sweep keeps of each frontier that it pushes onto, before these get their slots.

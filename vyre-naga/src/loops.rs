@@ -133,8 +133,7 @@ pub(crate) fn sweep(
     let columns = Columns::of(of);
     let blocks = Blocks::whole(f, place, (from, len));
     let item = f.local("item", None);
-    let last = place.lanes - 1;
-    blocks.each(f, (shared, place), |f, now| {
+    blocks.each(f, (shared, place), |f, now, count| {
         let zero = f.u(0);
         for own in [Own::Wanted, Own::Reached, Own::Failed] {
             let own = f.own(own);
@@ -150,22 +149,21 @@ pub(crate) fn sweep(
         let wanted = value_of(f, Own::Wanted);
         let fits = f.with(Bin::LessEqual, wanted, MOST_TURNS);
         let own = f.select(fits, wanted, zero);
-        let sum = shared.sums(f, place, own);
+        let sum = shared.sums(f, (place, count), own);
         let before = f.bin(Bin::Subtract, sum, own);
         give(f, (shared, place), (of, &columns), before);
         barrier(f);
 
-        let all = f.u(last);
-        let all = shared.of_lane(f, 0, all);
+        let all = shared.total(f, count);
         let all = f.load(all);
-        let length = f.plus(all, last);
+        let length = f.plus(all, place.lanes - 1);
         let length = f.with(Bin::Divide, length, place.lanes);
         let low = f.bin(Bin::Multiply, place.lane, length);
         let end = f.sum(low, length);
         let end = f.math(Math::Min, &[end, all]);
         let some = f.bin(Bin::Less, low, end);
         f.when(some, |f| {
-            turns(f, (shared, place), (of, &columns, parts), (low, end))
+            turns(f, (shared, place, count), (of, &columns, parts), (low, end))
         });
         barrier(f);
 
@@ -241,7 +239,7 @@ fn give(
 /// A part of all turns.
 fn turns(
     f: &mut Fun<'_, '_>,
-    (shared, place): (Shared, Place),
+    (shared, place, count): (Shared, Place, Value),
     (of, columns, parts): (&SharedLoop, &Columns, &Parts),
     (low, end): (Value, Value),
 ) {
@@ -252,7 +250,7 @@ fn turns(
     );
     let (shift, begun) = (f.local("shift", None), f.local("begun", None));
     f.store(next, low);
-    let first = shared.owner(f, low);
+    let first = shared.owner(f, count, low);
     f.store(owner, first);
     // Whether the item's first turn is in this part.
     let is_first = f.with(Bin::Equal, first, 0);

@@ -8,7 +8,7 @@ use crate::ir::{Fun, Global, Value};
 use crate::layout::{Held, Kind, Piece};
 use crate::sweep::{Place, fixed, item_word};
 use naga::{Barrier, BinaryOperator as Bin, MathFunction as Math, Statement};
-use vyre_core::plan::shaders::{WORKGROUP, lookers, sweep_words};
+use vyre_core::plan::shaders::{lookers, sweep_words};
 use vyre_core::vir0::module::{FrontierId, Program, TopologyId, WaveId};
 
 /// Where a sweep has the words that its workgroup shares: which faults there are, a word that all find alike, and
@@ -27,12 +27,9 @@ impl Shared {
         Shared { words, lanes }
     }
 
-    /// Records alone, of this number of words each.
+    /// Records alone, of this number of words together.
     pub(crate) fn records_alone(words: u32) -> Shared {
-        Shared {
-            words: WORKGROUP * words,
-            lanes: 0,
-        }
+        Shared { words, lanes: 0 }
     }
 
     /// The first word of the columns.
@@ -73,52 +70,70 @@ impl Shared {
     }
 
     /// The sums of what each invocation has, up to its own, in the column 0 when all have come to the next barrier; the
-    /// own one. The column 1 is used on the way.
-    pub(crate) fn sums(self, f: &mut Fun<'_, '_>, place: Place, own: Value) -> Value {
+    /// own one. The column 1 is used on the way. Only the first `count` invocations, which is uniform, have something.
+    pub(crate) fn sums(
+        self,
+        f: &mut Fun<'_, '_>,
+        (place, count): (Place, Value),
+        own: Value,
+    ) -> Value {
         let sum = f.local("sum", None);
         f.store(sum, own);
-        let (mut step, mut column) = (1, 0);
+        let mut step = 1;
         while step < self.lanes {
-            let so_far = f.load(sum);
-            let to = self.of_lane(f, column, place.lane);
-            f.store(to, so_far);
-            barrier(f);
-            let has = f.with(Bin::GreaterEqual, place.lane, step);
-            f.when(has, |f| {
-                let before = f.with(Bin::Subtract, place.lane, step);
-                let before = self.of_lane(f, column, before);
-                let before = f.load(before);
-                let so_far = f.load(sum);
-                let more = f.sum(so_far, before);
-                f.store(sum, more);
+            let more = f.with(Bin::Greater, count, step);
+            f.when(more, |f| {
+                for (column, step) in [(0, step), (1, 2 * step)] {
+                    let so_far = f.load(sum);
+                    let to = self.of_lane(f, column, place.lane);
+                    f.store(to, so_far);
+                    barrier(f);
+                    let has = f.with(Bin::GreaterEqual, place.lane, step);
+                    f.when(has, |f| {
+                        let before = f.with(Bin::Subtract, place.lane, step);
+                        let before = self.of_lane(f, column, before);
+                        let before = f.load(before);
+                        let so_far = f.load(sum);
+                        let more = f.sum(so_far, before);
+                        f.store(sum, more);
+                    });
+                }
             });
-            (step, column) = (2 * step, 1 - column);
+            step *= 4;
         }
-        debug_assert_eq!(column, 0, "there are as many steps as bring it back");
         let sum = f.load(sum);
-        let to = self.of_lane(f, column, place.lane);
+        let to = self.of_lane(f, 0, place.lane);
         f.store(to, sum);
         sum
     }
 
+    /// What all have together: the sum of the last one that has something.
+    pub(crate) fn total(self, f: &mut Fun<'_, '_>, count: Value) -> Value {
+        let last = f.with(Bin::Subtract, count, 1);
+        self.of_lane(f, 0, last)
+    }
+
     /// The invocation that has the number `this` of those that were summed up.
-    pub(crate) fn owner(self, f: &mut Fun<'_, '_>, this: Value) -> Value {
+    pub(crate) fn owner(self, f: &mut Fun<'_, '_>, count: Value, this: Value) -> Value {
         let owner = f.local("owner", None);
         let zero = f.u(0);
         f.store(owner, zero);
         let mut half = self.lanes / 2;
         while half > 0 {
-            let low = f.load(owner);
-            let probe = match half {
-                1 => low,
-                half => f.plus(low, half - 1),
-            };
-            let probe = self.of_lane(f, 0, probe);
-            let probe = f.load(probe);
-            let behind = f.bin(Bin::LessEqual, probe, this);
-            let high = f.plus(low, half);
-            let taken = f.select(behind, high, low);
-            f.store(owner, taken);
+            let some = f.with(Bin::Greater, count, half);
+            f.when(some, |f| {
+                let low = f.load(owner);
+                let probe = match half {
+                    1 => low,
+                    half => f.plus(low, half - 1),
+                };
+                let probe = self.of_lane(f, 0, probe);
+                let probe = f.load(probe);
+                let behind = f.bin(Bin::LessEqual, probe, this);
+                let high = f.plus(low, half);
+                let taken = f.select(behind, high, low);
+                f.store(owner, taken);
+            });
             half /= 2;
         }
         f.load(owner)
@@ -282,12 +297,12 @@ impl Blocks {
         (f.sum(self.from, at), f.bin(Bin::LogicalAnd, of_block, here))
     }
 
-    /// What a workgroup takes at a time: the first row of that.
+    /// What a workgroup takes at a time: the first row of that, and how many there are, which is uniform.
     pub(crate) fn each(
         self,
         f: &mut Fun<'_, '_>,
         (shared, place): (Shared, Place),
-        body: impl FnOnce(&mut Fun<'_, '_>, Value),
+        body: impl FnOnce(&mut Fun<'_, '_>, Value, Value),
     ) {
         let next = f.local("row", None);
         // What is left over of workgroups that share blocks has none.
@@ -296,11 +311,18 @@ impl Blocks {
         let first = f.select(beyond, none, zero);
         f.store(next, first);
         f.forever(|f| {
+            let now = f.load(next);
             // All find the same number, behind all that was read of those before.
-            let now = shared.alike(f, place, |f| f.load(next));
-            let done = f.bin(Bin::GreaterEqual, now, self.rows);
+            let count = shared.alike(f, place, |f| {
+                let (zero, rows) = (f.u(0), self.rows);
+                let here = f.bin(Bin::Less, now, rows);
+                let left = f.bin(Bin::Subtract, rows, now);
+                let left = f.math(Math::Min, &[left, self.most]);
+                f.select(here, left, zero)
+            });
+            let done = f.with(Bin::Equal, count, 0);
             f.when(done, |f| f.push(Statement::Break));
-            body(f, now);
+            body(f, now, count);
             let after = f.sum(now, self.most);
             let wrapped = f.bin(Bin::Less, after, now);
             let none = f.u(u32::MAX);
@@ -347,7 +369,7 @@ pub(crate) fn edges_from(
     };
     let blocks = Blocks::of(f, place, len, all);
     let (degree, begin) = (f.local("degree", None), f.local("begin", None));
-    blocks.each(f, (shared, place), |f, now| {
+    blocks.each(f, (shared, place), |f, now, count| {
         let zero = f.u(0);
         f.store(degree, zero);
         f.store(begin, zero);
@@ -366,7 +388,7 @@ pub(crate) fn edges_from(
             f.store(to, node);
         });
         let own = f.load(degree);
-        let sum = shared.sums(f, place, own);
+        let sum = shared.sums(f, (place, count), own);
         // The number of an edge of the block, and this, are the edge.
         let first = f.load(begin);
         let before = f.bin(Bin::Subtract, sum, own);
@@ -376,8 +398,7 @@ pub(crate) fn edges_from(
         if staged.frontiers.is_empty() {
             barrier(f);
         }
-        let last = f.u(place.lanes - 1);
-        let all = shared.of_lane(f, 0, last);
+        let all = shared.total(f, count);
         if staged.frontiers.is_empty() {
             let all = f.load(all);
             f.name(all, "all_edges".to_owned());
@@ -396,7 +417,7 @@ pub(crate) fn edges_from(
                 f.with(Bin::Multiply, blocks.split, place.lanes),
             );
             let most = f.load(most);
-            return share_edges(f, (shared, place), (first, most, stride), body);
+            return share_edges(f, (shared, place, count), (first, most, stride), body);
         }
         // As many edges at a time as there is room for what each pushes.
         let all = f.uniform_load(all);
@@ -415,7 +436,7 @@ pub(crate) fn edges_from(
             let these = f.math(Math::Min, &[left, room]);
             let most = f.sum(first, these);
             let by = f.u(place.lanes);
-            share_edges(f, (shared, place), (first, most, by), body);
+            share_edges(f, (shared, place, count), (first, most, by), body);
             staged.flush(f, place);
             let after = f.sum(first, stride);
             let wrapped = f.bin(Bin::Less, after, first);
@@ -429,7 +450,7 @@ pub(crate) fn edges_from(
 /// The edges of a block from one number up to another that fall to an invocation.
 fn share_edges(
     f: &mut Fun<'_, '_>,
-    (shared, place): (Shared, Place),
+    (shared, place, count): (Shared, Place, Value),
     (from, to, stride): (Value, Value, Value),
     body: impl FnOnce(&mut Fun<'_, '_>, Value, Value),
 ) {
@@ -440,7 +461,7 @@ fn share_edges(
         let this = f.load(next);
         let done = f.bin(Bin::GreaterEqual, this, to);
         f.when(done, |f| f.push(Statement::Break));
-        let owner = shared.owner(f, this);
+        let owner = shared.owner(f, count, this);
         let shift = shared.of_lane(f, SHIFTS, owner);
         let shift = f.load(shift);
         let node = shared.of_lane(f, NODES, owner);
