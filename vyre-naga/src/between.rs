@@ -638,15 +638,19 @@ fn aim(f: &mut Fun<'_, '_>, program: &Program, dispatch: &rounds::Part, goes: Va
     let rest = f.word_of(rest);
     let mut groups = f.sum(whole, rest);
     let most = f.dispatches(Word::Groups as u32);
-    let most = f.load(most);
+    let mut most = f.load(most);
+    if lanes > WORKGROUP {
+        // As many invocations at most, in larger workgroups.
+        let fewer = f.with(Bin::Divide, most, lanes / WORKGROUP);
+        let one = f.u(1);
+        most = f.math(Math::Max, &[fewer, one]);
+    }
     if layout.spreads(domain) {
         // The edges of few items are shared out among more workgroups.
         let few = f.math(Math::Min, &[items, most]);
         let by = f.dispatches(Word::Spread as u32);
         let by = f.load(by);
         let spread = f.bin(Bin::Multiply, few, by);
-        let quarter = f.with(Bin::ShiftRight, most, 2);
-        let spread = f.math(Math::Min, &[spread, quarter]);
         groups = f.math(Math::Max, &[groups, spread]);
     }
     groups = f.math(Math::Min, &[groups, most]);

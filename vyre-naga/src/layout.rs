@@ -229,7 +229,7 @@ pub(crate) fn pushed(program: &Program, id: WaveId) -> Vec<u16> {
 }
 
 fn staged(program: &Program, id: WaveId, (lanes, options): (u32, Options)) -> u32 {
-    let most = (2 * lanes).max(512);
+    let most = (4 * lanes).max(512);
     let words = sweep_words(program, id, lanes) + staged_words(program, id, most);
     if words <= options.words { most } else { 0 }
 }

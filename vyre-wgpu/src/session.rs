@@ -335,18 +335,24 @@ impl Session {
     /// Workgroups of so many invocations for so many items: none for none.
     fn groups(&self, items: u64, invocations: u64) -> u32 {
         let groups = items.div_ceil(invocations);
-        groups.min(self.on.most_groups().into()) as u32
+        groups.min(self.most_groups(invocations)) as u32
+    }
+
+    /// The most workgroups of so many invocations.
+    fn most_groups(&self, invocations: u64) -> u64 {
+        let by = (invocations / u64::from(WORKGROUP)).max(1);
+        (u64::from(self.on.most_groups()) / by).max(1)
     }
 
     /// The same of a wave, some of which share out what an item has.
     pub(crate) fn groups_of(&self, wave: WaveId, items: u64) -> u32 {
-        let (most, wave) = (self.on.most_groups(), &self.pass.plan.waves[wave.index()]);
+        let wave = &self.pass.plan.waves[wave.index()];
         let spread = match wave.spreads {
-            true => items.min(most.into()) as u32 * self.on.spread(),
+            true => items.saturating_mul(self.on.spread().into()),
             false => 0,
         };
-        self.groups(items, wave.invocations)
-            .max(spread.min(most / 4))
+        let spread = spread.min(self.most_groups(wave.invocations)) as u32;
+        self.groups(items, wave.invocations).max(spread)
     }
 
     /// The results of a run that has come to its end.
