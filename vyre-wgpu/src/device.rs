@@ -135,7 +135,11 @@ pub(crate) fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 /// What shaders may ask for, where a device has it.
 const OPTIONAL: Features = Features::SHADER_F64
     .union(Features::SHADER_INT64)
-    .union(Features::SHADER_INT64_ATOMIC_ALL_OPS);
+    .union(Features::SHADER_INT64_ATOMIC_ALL_OPS)
+    .union(CLOCK);
+
+/// What the times of submissions are told by.
+const CLOCK: Features = Features::TIMESTAMP_QUERY.union(Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
 
 impl Opened {
     /// The first adapter.
@@ -229,6 +233,11 @@ impl Opened {
             Ok(_) => Ok(()),
             Err(why) => Err(RunError::Backend(why.to_string())),
         }
+    }
+
+    /// Whether it tells how long a submission took. Software takes its time on the CPU, which the host's clock tells.
+    pub(crate) fn has_clock(&self) -> bool {
+        self.features.contains(CLOCK) && !self.adapter.is_software
     }
 
     /// Bytes of the largest buffer that a shader can be given.

@@ -23,6 +23,7 @@
 //! | How is a run led, sweep by sweep? | `session`, as vyre-core's `Sweeper` |
 //! | How are many rounds one submission? | `rounds` |
 
+mod clock;
 mod device;
 mod memory;
 mod pass;

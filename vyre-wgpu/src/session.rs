@@ -1,5 +1,6 @@
 //! A session: a sweeper that the driver of vyre-core leads, or that runs many rounds of a fixpoint in one submission.
 
+use crate::clock::Clock;
 use crate::device::Opened;
 use crate::memory::{At, BLOCKS, Memory};
 use crate::pass::Pass;
@@ -65,6 +66,7 @@ pub(crate) struct Session {
     blocks: Vec<u8>,
     /// What is made for fixpoints whose rounds run many at a time.
     pub(crate) batches: Vec<Option<Batch>>,
+    clock: Option<Clock>,
     /// Rounds of a submission, where that is fixed.
     pub(crate) at_once: Option<u64>,
 }
@@ -116,6 +118,7 @@ impl Session {
             swept: false,
             blocks: Vec::new(),
             batches: program.fixpoints.iter().map(|_| None).collect(),
+            clock: Clock::new(on)?,
             at_once: None,
             program,
             pass,
@@ -193,6 +196,9 @@ impl Session {
     /// Commands for all that was taken down.
     pub(crate) fn encode(&mut self) -> CommandEncoder {
         let mut encoder = self.memory.encoder();
+        if let Some(clock) = &mut self.clock {
+            clock.ask(&mut encoder);
+        }
         if !self.blocks.is_empty() {
             self.on
                 .queue
@@ -227,7 +233,10 @@ impl Session {
 
     /// Submits what was taken down.
     fn flush(&mut self) -> Result<(), RunError> {
-        let encoder = self.encode();
+        let mut encoder = self.encode();
+        if let Some(clock) = &mut self.clock {
+            clock.ask(&mut encoder);
+        }
         self.on.queue.submit([encoder.finish()]);
         self.on.check()
     }
@@ -241,19 +250,27 @@ impl Session {
     /// Submits commands, and waits until the host has the words of `control`, and these bytes.
     pub(crate) fn look_after(
         &mut self,
-        encoder: CommandEncoder,
+        mut encoder: CommandEncoder,
         more: &[(&Buffer, u64, u64)],
     ) -> Result<Vec<u32>, RunError> {
+        let times = self.clock.as_mut().map(|clock| {
+            clock.ask(&mut encoder);
+            clock.resolve(&mut encoder)
+        });
         let control = self.memory.control.clone();
         let words = self.pass.plan.control_words;
         let mut ranges = vec![(&control, 0, 4 * words as u64)];
         ranges.extend_from_slice(more);
+        ranges.extend(times.iter().map(|(times, bytes)| (times, 0, *bytes)));
         let (mirror, mut rest) = (&mut self.control, Vec::new());
         self.memory.read(encoder, &ranges, |bytes| {
             let (first, behind) = bytes.split_at(4 * words);
             mirror.copy_from_slice(bytemuck::cast_slice(first));
             rest.extend_from_slice(bytemuck::cast_slice(behind));
         })?;
+        if let (Some(clock), Some((_, bytes))) = (&mut self.clock, times) {
+            clock.take(&rest.split_off(rest.len() - bytes as usize / 4));
+        }
         Ok(rest)
     }
 
@@ -635,6 +652,9 @@ impl Executor for Session {
     fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
         let program = Arc::clone(&self.program);
         let mut rounds = Vec::new();
+        if let Some(clock) = &mut self.clock {
+            clock.begin();
+        }
         for (i, args) in series.iter().enumerate() {
             self.begin(args)?;
             rounds = follow(&program, self).map_err(|e| e.of_run(i, series.len()))?;
@@ -642,6 +662,7 @@ impl Executor for Session {
         results.clear();
         self.give(results)?;
         results.report.rounds = rounds;
+        results.report.device_ns = self.clock.as_ref().and_then(Clock::ns);
         results.report.waves = self.meter.wave_times();
         Ok(())
     }
