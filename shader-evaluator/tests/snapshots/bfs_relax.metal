@@ -37,7 +37,7 @@ struct _atomic_compare_exchange_result_Uint_4_ {
     char _pad2[3];
 };
 struct type_7 {
-    uint inner[514];
+    uint inner[1026];
 };
 typedef uint type_8[1];
 struct Control {
@@ -148,7 +148,7 @@ void push_front(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint _e3 = metal::atomic_fetch_add_explicit(&staged_len_front, 1u, metal::memory_order_relaxed);
-    if (_e3 < 512u) {
+    if (_e3 < 1024u) {
         staged_front.inner[_e3] = node;
         return;
     }
@@ -348,7 +348,7 @@ struct relax_sweepInput {
         metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
         uint unnamed_1 = shared_words.inner[(unnamed - 1u) + 17u];
         metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-        tile = (group.x % _e19) * 512u;
+        tile = (group.x % _e19) * 1024u;
         while(true) {
             if (lane == 0u) {
                 uint _e203 = tile;
@@ -363,7 +363,7 @@ struct relax_sweepInput {
             next = unnamed_2 + lane;
             while(true) {
                 uint _e211 = next;
-                if (_e211 >= (unnamed_2 + metal::min(unnamed_1 - unnamed_2, 512u))) {
+                if (_e211 >= (unnamed_2 + metal::min(unnamed_1 - unnamed_2, 1024u))) {
                     break;
                 }
                 owner = 0u;
@@ -423,23 +423,23 @@ struct relax_sweepInput {
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane == 0u) {
                 uint _e307 = metal::atomic_load_explicit(&staged_len_front, metal::memory_order_relaxed);
-                uint _e308 = metal::min(_e307, 512u);
-                staged_front.inner[512] = _e308;
+                uint _e308 = metal::min(_e307, 1024u);
+                staged_front.inner[1024] = _e308;
                 if (_e308 != 0u) {
                     uint _e313 = metal::atomic_fetch_add_explicit(&control.front_tail, _e308, metal::memory_order_relaxed);
-                    staged_front.inner[513] = _e313;
+                    staged_front.inner[1025] = _e313;
                 }
                 metal::atomic_store_explicit(&staged_len_front, 0u, metal::memory_order_relaxed);
             }
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-            uint _e317 = staged_front.inner[512];
+            uint _e317 = staged_front.inner[1024];
             placed = lane;
             while(true) {
                 uint _e319 = placed;
                 if (_e319 >= _e317) {
                     break;
                 }
-                uint _e322 = staged_front.inner[513];
+                uint _e322 = staged_front.inner[1025];
                 uint _e323 = _e322 + _e319;
                 uint _e325 = staged_front.inner[_e319];
                 uint front_capacity_2 = params.front_capacity;
@@ -450,7 +450,7 @@ struct relax_sweepInput {
                 }
                 placed = _e319 + 256u;
             }
-            uint _e339 = unnamed_2 + (_e19 * 512u);
+            uint _e339 = unnamed_2 + (_e19 * 1024u);
             tile = (_e339 < unnamed_2) ? 4294967295u : _e339;
         }
         uint _e342 = _e38 + _e30;

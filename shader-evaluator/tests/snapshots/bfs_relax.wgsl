@@ -48,7 +48,7 @@ var<private> fault_len: u32 = 0u;
 @group(0) @binding(3) 
 var<storage, read_write> cells: array<atomic<u32>>;
 var<workgroup> staged_len_front: atomic<u32>;
-var<workgroup> staged_front: array<u32, 514>;
+var<workgroup> staged_front: array<u32, 1026>;
 @group(0) @binding(4) 
 var<storage, read_write> control: Control;
 @group(0) @binding(2) 
@@ -94,7 +94,7 @@ fn compare_exchange(at: u32, expected: u32, value: u32) -> u32 {
 
 fn push_front(node: u32) {
     let _e3 = atomicAdd((&staged_len_front), 1u);
-    if (_e3 < 512u) {
+    if (_e3 < 1024u) {
         staged_front[_e3] = node;
         return;
     }
@@ -256,7 +256,7 @@ fn relax_sweep(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invo
         let _e187 = begin;
         shared_words[(lane + 529u)] = (_e187 - (_e184 - _e90));
         let _e196 = workgroupUniformLoad((&shared_words[((_e47 - 1u) + 17u)]));
-        tile = ((group.x % _e19) * 512u);
+        tile = ((group.x % _e19) * 1024u);
         loop {
             if (lane == 0u) {
                 let _e203 = tile;
@@ -269,7 +269,7 @@ fn relax_sweep(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invo
             next = (_e204 + lane);
             loop {
                 let _e211 = next;
-                if (_e211 >= (_e204 + min((_e196 - _e204), 512u))) {
+                if (_e211 >= (_e204 + min((_e196 - _e204), 1024u))) {
                     break;
                 }
                 owner = 0u;
@@ -329,23 +329,23 @@ fn relax_sweep(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invo
             workgroupBarrier();
             if (lane == 0u) {
                 let _e307 = atomicLoad((&staged_len_front));
-                let _e308 = min(_e307, 512u);
-                staged_front[512] = _e308;
+                let _e308 = min(_e307, 1024u);
+                staged_front[1024] = _e308;
                 if (_e308 != 0u) {
                     let _e313 = atomicAdd((&control.front_tail), _e308);
-                    staged_front[513] = _e313;
+                    staged_front[1025] = _e313;
                 }
                 atomicStore((&staged_len_front), 0u);
             }
             workgroupBarrier();
-            let _e317 = staged_front[512];
+            let _e317 = staged_front[1024];
             placed = lane;
             loop {
                 let _e319 = placed;
                 if (_e319 >= _e317) {
                     break;
                 }
-                let _e322 = staged_front[513];
+                let _e322 = staged_front[1025];
                 let _e323 = (_e322 + _e319);
                 let _e325 = staged_front[_e319];
                 let front_capacity_2 = params.front_capacity;
@@ -356,7 +356,7 @@ fn relax_sweep(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invo
                 }
                 placed = (_e319 + 256u);
             }
-            let _e339 = (_e204 + (_e19 * 512u));
+            let _e339 = (_e204 + (_e19 * 1024u));
             tile = select(_e339, 4294967295u, (_e339 < _e204));
         }
         let _e342 = (_e38 + _e30);
