@@ -31,6 +31,8 @@ pub struct Shaders {
     target: Target,
     options: Options,
     rounds_at_once: u32,
+    /// Invocations of a workgroup, where that is said: one of many takes long here.
+    lanes: Option<u32>,
     /// Sessions that a table refused.
     refused: Arc<AtomicU64>,
     /// Runs that shaders made.
@@ -46,6 +48,7 @@ impl Shaders {
             target,
             options: Options::default(),
             rounds_at_once: 0,
+            lanes: None,
             refused: Arc::default(),
             ran: Arc::default(),
             made: Mutex::default(),
@@ -55,10 +58,9 @@ impl Shaders {
     fn pass(&self, program: &Program) -> Made {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let pass = made.entry(encode(program)).or_insert_with(|| {
-            // A workgroup of many invocations takes long here.
-            let lanes = if self.rounds_at_once > 0 { 64 } else { 0 };
+            let few = if self.rounds_at_once > 0 { 64 } else { 0 };
             let options = Options {
-                lanes,
+                lanes: self.lanes.unwrap_or(few),
                 ..self.options
             };
             let mut made = exported(program, self.target, options)?;
@@ -72,6 +74,15 @@ impl Shaders {
     #[must_use]
     pub fn with(self, options: Options) -> Shaders {
         Shaders { options, ..self }
+    }
+
+    /// With workgroups of so many invocations, at most, where these share out work.
+    #[must_use]
+    pub fn with_lanes(self, lanes: u32) -> Shaders {
+        Shaders {
+            lanes: Some(lanes),
+            ..self
+        }
     }
 
     /// Where rounds follow each other without a look, so many of them.

@@ -136,7 +136,7 @@ impl Pass {
     /// The text is no plan of this version, or something is refused or missing.
     pub fn new(plan: &str, shaders: Vec<Shader>) -> Result<Pass, Stop> {
         let plan: Value = serde_json::from_str(plan).map_err(|e| Stop::Plan(e.to_string()))?;
-        if plan["version"] != 1 {
+        if plan["version"] != 2 {
             return Err(Stop::Plan(format!("version {}", plan["version"])));
         }
         if let Some(refusal) = list(&plan, "refused").first() {
@@ -614,7 +614,7 @@ impl Run<'_> {
             self.set_words(DISPATCHES, &args)?;
             self.set_words(BLOCKS, &blocks)?;
             let common = self.uniform_words()?;
-            if let Some(narrow) = fixpoint["narrow"]["shader"].as_str() {
+            if let Some(narrow) = fixpoint["narrow"].as_str() {
                 self.set_words(0, &common)?;
                 self.launch(narrow, 1)?;
             }

@@ -222,35 +222,39 @@ fn write_spirv(name: &str, program: &Program) {
     }
 }
 
-/// The same pass on the interpreter and as shaders, from WGSL and from SPIR-V; of that, rounds by themselves, too.
-fn runtimes() -> [Runtime; 4] {
+/// The same pass on the interpreter and as shaders, from WGSL and from SPIR-V; of that, rounds by themselves, too, and wide
+/// workgroups.
+fn runtimes() -> [Runtime; 5] {
     let vulkan = || Shaders::new(Target::Vulkan);
     [
         Runtime::vir0(),
         Runtime::on(Arc::new(Shaders::new(Target::WebGpu))),
         Runtime::on(Arc::new(vulkan())),
         Runtime::on(Arc::new(vulkan().with_rounds_at_once(3))),
+        Runtime::on(Arc::new(vulkan().with_rounds_at_once(2).with_lanes(256))),
     ]
 }
 
 /// What all of them give is equal.
 fn agree<T: PartialEq + std::fmt::Debug>(run: impl Fn(&Runtime) -> Result<T, Error>) -> T {
-    let [expected, wgsl, spirv, rounds] = runtimes().map(|runtime| run(&runtime));
+    let [expected, wgsl, spirv, rounds, wide] = runtimes().map(|runtime| run(&runtime));
     let expected = expected.expect("the interpreter runs it");
     assert_eq!(wgsl.expect("shaders from WGSL run it"), expected);
     assert_eq!(spirv.expect("shaders from SPIR-V run it"), expected);
     assert_eq!(rounds.expect("rounds go on by themselves"), expected);
+    assert_eq!(wide.expect("wide workgroups run it"), expected);
     expected
 }
 
 /// The same of a pass that only Vulkan gets.
 fn on_vulkan<T: PartialEq + std::fmt::Debug>(run: impl Fn(&Runtime) -> Result<T, Error>) -> T {
-    let [expected, wgsl, spirv, rounds] = runtimes().map(|runtime| run(&runtime));
+    let [expected, wgsl, spirv, rounds, wide] = runtimes().map(|runtime| run(&runtime));
     let refused = wgsl.expect_err("WGSL does not have it").to_string();
     assert!(refused.contains(REFUSED), "{refused}");
     let expected = expected.expect("the interpreter runs it");
     assert_eq!(spirv.expect("shaders from SPIR-V run it"), expected);
     assert_eq!(rounds.expect("rounds go on by themselves"), expected);
+    assert_eq!(wide.expect("wide workgroups run it"), expected);
     expected
 }
 
@@ -260,6 +264,7 @@ fn a_breadth_first_search() {
         graphs::grid(9, 7),
         graphs::chain(70),
         graphs::random_graph(150, 400),
+        with_hubs(),
     ] {
         let dist = agree(|runtime| {
             let out = bfs::Session::new(runtime, &graph)?.run(bfs::Run { source: 3 })?;
@@ -306,6 +311,8 @@ fn connected_components() {
     for (graph, symmetric) in [
         (graphs::both_ways(&graphs::random_graph(200, 150)), true),
         (graphs::random_graph(90, 60), false),
+        // A workgroup has more to push than it stages.
+        (graphs::both_ways(&graphs::random_graph(3_600, 1_400)), true),
     ] {
         agree(|runtime| {
             let out = components::Session::new(runtime, &graph)?.run(components::Run {
@@ -340,8 +347,10 @@ fn page_ranks() {
     let [(expected, rounds), shaders @ ..] = ranks;
     assert!(rounds[0] > 3, "{rounds:?}");
     // The loop over neighbours is shared out, so its sums are rounded in another order, the same one each time.
-    for (ranks, of_shaders) in &shaders {
-        assert_eq!((ranks, of_shaders), (&shaders[0].0, &rounds));
+    for (at, (ranks, of_shaders)) in shaders.iter().enumerate() {
+        assert_eq!(of_shaders, &rounds);
+        // A workgroup of another size has other parts.
+        assert!(at == 3 || *ranks == shaders[0].0, "shaders {at}");
         for (rank, expected) in ranks.iter().zip(&expected) {
             let (rank, expected) = (f32::from_bits(*rank), f32::from_bits(*expected));
             assert!(

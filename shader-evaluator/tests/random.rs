@@ -82,7 +82,7 @@ fn narrow_rounds_end_once_a_list_has_settled() {
     until_settled(&mut program);
     verify(&program).expect("its condition is of what there is");
     let made = shaders(&program, Target::Vulkan, Options::default()).expect("naga takes it");
-    assert_eq!(made.plan["fixpoints"][0]["narrow"]["shader"], "step_narrow");
+    assert_eq!(made.plan["fixpoints"][0]["narrow"], "step_narrow");
     let (program, graph) = (Arc::new(program), chain(60));
     for most in [0, 1, 20] {
         let args = Args {

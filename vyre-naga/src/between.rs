@@ -16,7 +16,7 @@ use crate::helpers::{Helper, WideOp};
 use crate::ir::{FAULT_WORDS, Fun, Maker, Own, Value};
 use crate::layout::{Arena, Held, Kind, Layout, words_of};
 use crate::rounds::{self, Dispatch, Round, Word};
-use crate::shared::{Narrow, Shared, Staged, barrier};
+use crate::shared::{Narrow, Shared, barrier};
 use crate::sweep::{
     Place, code, gather, gather_all, items, keep_own, list_end, module, own_totals, share,
     take_fault, take_faults, take_in, take_totals, totals_of,
@@ -73,6 +73,7 @@ fn take_records(
         });
     });
     let shared = Shared::records_alone(place.lanes * (words - FAULTS));
+    f.m.sharing = shared.alone();
     let of = |f: &mut Fun<'_, '_>, lane: Value, at: u32| {
         let theirs = f.with(Bin::Multiply, lane, words - FAULTS);
         shared.at(f, at, theirs)
@@ -483,6 +484,7 @@ pub(crate) fn narrow(program: &Program, layout: &Layout, round: &Round, lanes: u
     let swaps = &program.fixpoints[round.fixpoint.index()].swaps;
     let made = |m: &mut Maker<'_>| {
         m.counts_rounds = true;
+        m.sharing = shared.alone();
         let traded = swaps.iter().flat_map(|&(a, b)| [a, b]);
         m.traded = traded.map(|id| layout.at_buffer(id)).collect();
         (code(m, program, id), condition(m, program, round.fixpoint))
@@ -524,8 +526,7 @@ pub(crate) fn narrow(program: &Program, layout: &Layout, round: &Round, lanes: u
             }
             let most = NARROW_EDGES * lanes;
             let limit = Narrow { most, wide };
-            let none = Staged { frontiers: &[] };
-            items(f, program, id, (shared, alone, &code), (none, Some(limit)));
+            items(f, program, id, (shared, alone, &code), Some(limit));
             gather_all(f, (program, id, &reductions), (shared, alone));
             // The first invocation sees what the others pushed, then all see what it made of that.
             let both = Barrier::WORK_GROUP | Barrier::STORAGE;

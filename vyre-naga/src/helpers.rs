@@ -12,7 +12,7 @@ pub(crate) use double::Double;
 pub(crate) use float::{Float, FloatOp};
 pub(crate) use wide::{WideOp, WideUpdate};
 
-use crate::ir::{Fun, Global, Maker, Own, Value};
+use crate::ir::{Fun, Maker, Own, Value};
 use crate::layout::{Arena, Held, Kind, Layout, Piece};
 use naga::{
     AtomicFunction, BinaryOperator as Bin, Function, Handle, MathFunction as Math, Scalar,
@@ -548,13 +548,11 @@ impl Maker<'_> {
                         let again = f.bin(Bin::Equal, before, epoch);
                         f.when(again, |f| f.give(None));
                     }
-                    if f.m.staged > 0 {
-                        let (one, most) = (f.u(1), f.m.staged);
-                        let len = f.global(Global::StagedLen(frontier));
+                    if let Some((staged, len)) = f.staged(frontier) {
+                        let (one, most) = (f.u(1), f.m.sharing.nodes);
                         let at = f.atomic(len, AtomicFunction::Add, one);
                         let fits = f.with(Bin::Less, at, most);
                         f.when(fits, |f| {
-                            let staged = f.global(Global::Staged(frontier));
                             let to = f.at(staged, at);
                             f.store(to, a[0]);
                             f.give(None);

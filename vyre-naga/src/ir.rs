@@ -37,14 +37,24 @@ pub(crate) struct Maker<'l> {
     pub(crate) counts_rounds: bool,
     /// Words of the uniform that change from round to round: they are those of the wave's own uniform, in `blocks`.
     pub(crate) traded: Vec<u32>,
-    /// Nodes that a workgroup keeps of a frontier before they get their slots; 0: each push has its slot at once.
-    pub(crate) staged: u32,
+    /// What a workgroup of a sweep shares.
+    pub(crate) sharing: Sharing,
     globals: HashMap<Global, Handle<GlobalVariable>>,
     constants: HashMap<String, Handle<Constant>>,
 }
 
 /// Words behind the nodes that a workgroup has staged: how many there are, and the first one's slot.
 pub(crate) const STAGED_HEAD: u32 = 2;
+
+/// What a workgroup shares: words, and for each frontier that it stages pushes onto, nodes without slots, and how many
+/// there are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sharing {
+    pub(crate) words: u32,
+    pub(crate) frontiers: Vec<u16>,
+    /// Of each frontier, at most.
+    pub(crate) nodes: u32,
+}
 
 /// A global variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,11 +67,8 @@ pub(crate) enum Global {
     Control,
     /// An invocation's own word: what it has of a fault, of a reduction, or how many turns its loops took.
     Own(Own),
-    /// Words that a workgroup's invocations share, of this number.
-    Shared(u32),
-    /// What a workgroup has pushed onto a frontier and has no slots yet, and how much that is.
-    Staged(u16),
-    StagedLen(u16),
+    /// What a workgroup's invocations share.
+    Shared,
     /// Arguments of dispatches, and what is known of rounds.
     Dispatches,
     /// The uniforms of waves, as words.
@@ -123,7 +130,7 @@ impl<'l> Maker<'l> {
             helpers: HashMap::new(),
             counts_rounds: false,
             traded: Vec::new(),
-            staged: 0,
+            sharing: Sharing::default(),
             globals: HashMap::new(),
             constants: HashMap::new(),
         }
@@ -256,19 +263,9 @@ impl<'l> Maker<'l> {
                 let init = self.module.global_expressions.append(init, Span::UNDEFINED);
                 (name, AddressSpace::Private, None, self.ty.u32, Some(init))
             }
-            Global::Shared(words) => {
-                let ty = self.array(Some(words));
-                let name = "shared_words".to_owned();
-                (name, AddressSpace::WorkGroup, None, ty, None)
-            }
-            Global::Staged(frontier) => {
-                let ty = self.array(Some(self.staged + STAGED_HEAD));
-                let name = format!("staged_{}", layout.frontier(frontier));
-                (name, AddressSpace::WorkGroup, None, ty, None)
-            }
-            Global::StagedLen(frontier) => {
-                let name = format!("staged_len_{}", layout.frontier(frontier));
-                (name, AddressSpace::WorkGroup, None, self.ty.cell, None)
+            Global::Shared => {
+                let ty = self.shared();
+                ("shared".to_owned(), AddressSpace::WorkGroup, None, ty, None)
             }
             Global::Dispatches | Global::Blocks => {
                 let (name, binding) = match global {
@@ -291,6 +288,43 @@ impl<'l> Maker<'l> {
         let made = (self.module.global_variables).append(variable, Span::UNDEFINED);
         self.globals.insert(global, made);
         made
+    }
+
+    /// The struct of what a workgroup shares.
+    fn shared(&mut self) -> Handle<Type> {
+        let Sharing {
+            words,
+            frontiers,
+            nodes,
+        } = self.sharing.clone();
+        let mut members = vec![("words".to_owned(), self.array(Some(words)), words)];
+        for frontier in frontiers {
+            let name = self.layout.frontier(frontier);
+            let (staged, len) = (format!("staged_{name}"), format!("staged_len_{name}"));
+            let words = nodes + STAGED_HEAD;
+            members.push((staged, self.array(Some(words)), words));
+            members.push((len, self.ty.cell, 1));
+        }
+        let mut offset = 0;
+        let members = members.into_iter().map(|(name, ty, words)| {
+            let member = StructMember {
+                name: Some(name),
+                ty,
+                binding: None,
+                offset: 4 * offset,
+            };
+            offset += words;
+            member
+        });
+        let members: Vec<StructMember> = members.collect();
+        let inner = TypeInner::Struct {
+            members,
+            span: 4 * offset,
+        };
+        self.add(Type {
+            name: Some("Shared".to_owned()),
+            inner,
+        })
     }
 
     /// A number with a name.
@@ -857,6 +891,20 @@ impl<'m, 'l> Fun<'m, 'l> {
             base: records,
             index: at,
         })
+    }
+
+    /// Pointer to the words that a workgroup shares.
+    pub(crate) fn shared_words(&mut self) -> Value {
+        let base = self.global(Global::Shared);
+        self.part(base, 0)
+    }
+
+    /// Pointers to the nodes of a frontier that have no slots yet, and to how many there are, where these are staged.
+    pub(crate) fn staged(&mut self, frontier: u16) -> Option<(Value, Value)> {
+        let frontiers = &self.m.sharing.frontiers;
+        let nth = frontiers.iter().position(|&of| of == frontier)? as u32;
+        let base = self.global(Global::Shared);
+        Some((self.part(base, 1 + 2 * nth), self.part(base, 2 + 2 * nth)))
     }
 
     pub(crate) fn own(&mut self, own: Own) -> Value {

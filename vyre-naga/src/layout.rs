@@ -220,7 +220,7 @@ fn lanes(program: &Program, id: WaveId, options: Options) -> u32 {
 }
 
 /// The frontiers that a wave pushes nodes onto.
-pub(crate) fn pushed(program: &Program, id: WaveId) -> Vec<u16> {
+fn pushed(program: &Program, id: WaveId) -> Vec<u16> {
     let kernel = program.waves[id.index()].kernel;
     let words = program.kernels[kernel.index()].code.iter();
     let pushes = words.filter(|word| op(word) == Op::Push);
@@ -230,15 +230,9 @@ pub(crate) fn pushed(program: &Program, id: WaveId) -> Vec<u16> {
 
 fn staged(program: &Program, id: WaveId, (lanes, options): (u32, Options)) -> u32 {
     let most = (4 * lanes).max(512);
-    let words = sweep_words(program, id, lanes) + staged_words(program, id, most);
+    let frontiers = pushed(program, id).len() as u32;
+    let words = sweep_words(program, id, lanes) + frontiers * (most + STAGED_HEAD + 1);
     if words <= options.words { most } else { 0 }
-}
-
-fn staged_words(program: &Program, id: WaveId, nodes: u32) -> u32 {
-    match nodes {
-        0 => 0,
-        nodes => pushed(program, id).len() as u32 * (nodes + STAGED_HEAD + 1),
-    }
 }
 
 /// Invocations that look at records, where there may be so many.
@@ -502,13 +496,16 @@ impl Layout {
     }
 
     /// Nodes that a workgroup of a wave's sweep keeps of each frontier that it pushes onto, before these get their slots.
-    pub(crate) fn staged(&self, of: WaveId) -> u32 {
+    pub(crate) fn staged_nodes(&self, of: WaveId) -> u32 {
         self.staged[of.index()]
     }
 
-    /// Words that a workgroup of a wave's sweep shares.
-    pub(crate) fn workgroup_words(&self, program: &Program, id: WaveId) -> u32 {
-        sweep_words(program, id, self.lanes(id)) + staged_words(program, id, self.staged(id))
+    /// These frontiers.
+    pub(crate) fn staged(&self, program: &Program, of: WaveId) -> Vec<u16> {
+        match self.staged_nodes(of) {
+            0 => Vec::new(),
+            _ => pushed(program, of),
+        }
     }
 
     fn param(&mut self, name: String, of: ParamOf) -> u32 {

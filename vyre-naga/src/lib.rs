@@ -177,12 +177,20 @@ pub fn shaders(program: &Program, target: Target, options: Options) -> Result<Sh
         let lanes = round.narrow(program, options);
         modules.extend(lanes.map(|lanes| between::narrow(program, &layout, round, lanes)));
     }
+    let entries = modules.iter().map(|module| {
+        let entry = &module.entry_points[0];
+        let words = text::workgroup_words(module);
+        let of =
+            serde_json::json!({ "invocations": entry.workgroup_size[0], "workgroup_words": words });
+        (entry.name.clone(), of)
+    });
+    let entries = serde_json::Value::Object(entries.collect());
     let needs = features(program, target);
     let validated = modules.into_iter().map(|module| {
         let info = text::validated(&module, &module.entry_points[0].name, &needs)?;
         Ok(Shader { module, info })
     });
-    let plan = plan::plan(program, &layout, (target, options), &refusals);
+    let plan = plan::plan(program, &layout, (target, options), &refusals, entries);
     Ok(Shaders {
         target,
         shaders: validated.collect::<Result<_, Error>>()?,

@@ -4,9 +4,7 @@ use crate::Options;
 use crate::layout::{Arena, Held, Layout, ParamOf, Term, length};
 use crate::rounds::{Dispatch, Round, Word};
 use serde_json::{Map, Value, json};
-use vyre_core::plan::shaders::{
-    Part, Refusal, Target, WORKGROUP, features, record_words, sweep_words,
-};
+use vyre_core::plan::shaders::{Part, Refusal, Target, features, record_words};
 use vyre_core::vir0::flow::effect;
 use vyre_core::vir0::isa::Effect;
 use vyre_core::vir0::module::{
@@ -15,7 +13,7 @@ use vyre_core::vir0::module::{
 use vyre_core::vir0::scalar::Scalar;
 
 /// The number of the form; a reader refuses others.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 fn terms(program: &Program, length: &[Term]) -> Value {
     let term = |term: &Term| match term {
@@ -54,6 +52,7 @@ pub(crate) fn plan(
     layout: &Layout,
     (target, options): (Target, Options),
     refusals: &[Refusal],
+    entries: Value,
 ) -> Value {
     let extent = |of: Extent| terms(program, &length(program, of));
     let fixpoint = |id: FixpointId| program.fixpoints[id.index()].name.clone();
@@ -63,7 +62,7 @@ pub(crate) fn plan(
     set("version", json!(VERSION));
     set("pass", json!(program.name));
     set("target", json!(target.name()));
-    set("workgroup", json!(WORKGROUP));
+    set("entries", entries);
     set("turns", json!(options.turns));
     set("needs", json!(features(program, target)));
     set("refused", refusals.iter().map(refusal).collect());
@@ -168,13 +167,8 @@ pub(crate) fn plan(
         let swaps = f.swaps.iter().map(|&(a, b)| json!([name(a), name(b)]));
         let watched = program.kernels[f.until.index()].uniforms.iter();
         let of_rounds = rounds.iter().find(|round| round.fixpoint == id);
-        let narrow = of_rounds.and_then(|round| {
-            let (lanes, wave) = (round.narrow(program, options)?, round.groups[0].last());
-            Some(json!({
-                "shader": format!("{}_narrow", layout.wave(wave)), "invocations": lanes,
-                "workgroup_words": sweep_words(program, wave, lanes),
-            }))
-        });
+        let narrow = of_rounds.filter(|round| round.narrow(program, options).is_some());
+        let narrow = narrow.map(|round| format!("{}_narrow", layout.wave(round.groups[0].last())));
         let watched = watched.filter_map(|u| match u {
             Uniform::Reduction(ReductionId(r)) => {
                 Some(json!(program.reductions[usize::from(*r)].name))
@@ -292,7 +286,7 @@ fn wave(program: &Program, layout: &Layout, id: WaveId) -> Value {
     json!({
         "name": wave.name, "sweep": format!("{}_sweep", layout.wave(id)),
         "close": format!("{}_close", layout.wave(id)), "items": items, "record_words": record,
-        "invocations": layout.lanes(id), "workgroup_words": layout.workgroup_words(program, id), "spreads": layout.spreads(wave.domain),
+        "spreads": layout.spreads(wave.domain),
         "fixpoint": wave.fixpoint.map(|f| program.fixpoints[f.index()].name.clone()),
         "pushes": pushes, "faults": faults(program, wave.kernel),
     })

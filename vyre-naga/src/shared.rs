@@ -4,7 +4,7 @@
 //! many items as it has invocations, sums up how many edges each has, and its invocations take the edges one beside the
 //! other, whoever's they are. Where there are fewer items than workgroups, several share out the edges of each item.
 
-use crate::ir::{Fun, Global, Value};
+use crate::ir::{Fun, Sharing, Value};
 use crate::layout::{Held, Kind, Piece};
 use crate::sweep::{Place, fixed, item_word};
 use naga::{Barrier, BinaryOperator as Bin, MathFunction as Math, Statement};
@@ -32,6 +32,14 @@ impl Shared {
         Shared { words, lanes: 0 }
     }
 
+    /// The same as what a module has that shares nothing else.
+    pub(crate) fn alone(self) -> Sharing {
+        Sharing {
+            words: self.words,
+            ..Sharing::default()
+        }
+    }
+
     /// The first word of the columns.
     pub(crate) fn columns(self) -> u32 {
         match self.lanes {
@@ -42,7 +50,7 @@ impl Shared {
 
     /// Pointer to the word at `at` behind the first one of something.
     pub(crate) fn at(self, f: &mut Fun<'_, '_>, first: u32, at: Value) -> Value {
-        let base = f.global(Global::Shared(self.words));
+        let base = f.shared_words();
         let at = if first == 0 { at } else { f.plus(at, first) };
         f.at(base, at)
     }
@@ -140,78 +148,70 @@ impl Shared {
     }
 }
 
-/// The frontiers of nodes whose pushes a workgroup stages: a slot that each push took for itself would be an atomic on
-/// one word of all that push. What does not fit is pushed at once.
-#[derive(Clone, Copy)]
-pub(crate) struct Staged<'s> {
-    pub(crate) frontiers: &'s [u16],
+/// A workgroup stages what its invocations push onto frontiers of nodes: a slot that each push took for itself would be an
+/// atomic on one word by all that push. What there is no room for is pushed at once.
+fn clear_staged(f: &mut Fun<'_, '_>) {
+    for frontier in f.m.sharing.frontiers.clone() {
+        let (_, len) = f.staged(frontier).expect("it is staged");
+        let none = f.u(0);
+        f.store(len, none);
+    }
 }
 
-impl Staged<'_> {
-    fn clear(self, f: &mut Fun<'_, '_>) {
-        for &frontier in self.frontiers {
-            let (len, none) = (f.global(Global::StagedLen(frontier)), f.u(0));
-            f.store(len, none);
-        }
-    }
-
-    /// Nothing is staged.
-    pub(crate) fn begin(self, f: &mut Fun<'_, '_>, place: Place) {
-        if !self.frontiers.is_empty() {
-            let leads = f.with(Bin::Equal, place.lane, 0);
-            f.when(leads, |f| self.clear(f));
-            barrier(f);
-        }
-    }
-
-    /// What all have pushed gets its slots. Nothing may be pushed before the next barrier.
-    pub(crate) fn flush(self, f: &mut Fun<'_, '_>, place: Place) {
-        if self.frontiers.is_empty() {
-            return;
-        }
-        let most = f.m.staged;
-        let head = |f: &mut Fun<'_, '_>, frontier: u16, at: u32| {
-            let (staged, at) = (f.global(Global::Staged(frontier)), f.u(most + at));
-            f.at(staged, at)
-        };
-        barrier(f);
+/// Nothing is staged.
+pub(crate) fn begin_staging(f: &mut Fun<'_, '_>, place: Place) {
+    if !f.m.sharing.frontiers.is_empty() {
         let leads = f.with(Bin::Equal, place.lane, 0);
-        f.when(leads, |f| {
-            for &frontier in self.frontiers {
-                let len = f.global(Global::StagedLen(frontier));
-                let (len, most) = (f.load(len), f.u(most));
-                let len = f.math(Math::Min, &[len, most]);
-                let to = head(f, frontier, 0);
-                f.store(to, len);
-                let some = f.with(Bin::NotEqual, len, 0);
-                f.when(some, |f| {
-                    let first = f.reserve(frontier, len);
-                    let to = head(f, frontier, 1);
-                    f.store(to, first);
-                });
-            }
-            self.clear(f);
-        });
+        f.when(leads, clear_staged);
         barrier(f);
-        for &frontier in self.frontiers {
-            let len = head(f, frontier, 0);
-            let (len, next) = (f.load(len), f.local("placed", None));
-            f.store(next, place.lane);
-            f.forever(|f| {
-                let at = f.load(next);
-                let done = f.bin(Bin::GreaterEqual, at, len);
-                f.when(done, |f| f.push(Statement::Break));
-                let first = head(f, frontier, 1);
-                let first = f.load(first);
-                let slot = f.sum(first, at);
-                let staged = f.global(Global::Staged(frontier));
-                let node = f.at(staged, at);
-                let node = f.load(node);
-                f.place(frontier, slot, node);
-                let after = f.plus(at, place.lanes);
-                f.store(next, after);
+    }
+}
+
+/// What all have pushed gets its slots. Nothing may be pushed before the next barrier.
+pub(crate) fn flush_staged(f: &mut Fun<'_, '_>, place: Place) {
+    let Sharing {
+        frontiers, nodes, ..
+    } = f.m.sharing.clone();
+    if frontiers.is_empty() {
+        return;
+    }
+    barrier(f);
+    let leads = f.with(Bin::Equal, place.lane, 0);
+    f.when(leads, |f| {
+        for &frontier in &frontiers {
+            let (staged, len) = f.staged(frontier).expect("it is staged");
+            let (len, most) = (f.load(len), f.u(nodes));
+            let len = f.math(Math::Min, &[len, most]);
+            let to = f.part(staged, nodes);
+            f.store(to, len);
+            let some = f.with(Bin::NotEqual, len, 0);
+            f.when(some, |f| {
+                let first = f.reserve(frontier, len);
+                let to = f.part(staged, nodes + 1);
+                f.store(to, first);
             });
         }
+        clear_staged(f);
+    });
+    barrier(f);
+    for &frontier in &frontiers {
+        let (staged, _) = f.staged(frontier).expect("it is staged");
+        let len = f.part(staged, nodes);
+        let (len, next) = (f.load(len), f.local("placed", None));
+        f.store(next, place.lane);
+        f.forever(|f| {
+            let at = f.load(next);
+            let done = f.bin(Bin::GreaterEqual, at, len);
+            f.when(done, |f| f.push(Statement::Break));
+            let first = f.part(staged, nodes + 1);
+            let first = f.load(first);
+            let slot = f.sum(first, at);
+            let node = f.at(staged, at);
+            let node = f.load(node);
+            f.place(frontier, slot, node);
+            let after = f.plus(at, place.lanes);
+            f.store(next, after);
+        });
     }
 }
 
@@ -358,7 +358,6 @@ pub(crate) fn edges_from(
     f: &mut Fun<'_, '_>,
     (shared, place): (Shared, Place),
     (topology, frontier, narrow): (TopologyId, FrontierId, Option<Narrow>),
-    staged: Staged<'_>,
     body: impl FnOnce(&mut Fun<'_, '_>, Value, Value),
 ) {
     let len = f.control_now(f.m.layout.control(Held::Len(frontier.0)));
@@ -395,11 +394,12 @@ pub(crate) fn edges_from(
         let shift = f.bin(Bin::Subtract, first, before);
         let to = shared.of_lane(f, SHIFTS, place.lane);
         f.store(to, shift);
-        if staged.frontiers.is_empty() {
+        let is_staged = !f.m.sharing.frontiers.is_empty();
+        if !is_staged {
             barrier(f);
         }
         let all = shared.total(f, count);
-        if staged.frontiers.is_empty() {
+        if !is_staged {
             let all = f.load(all);
             f.name(all, "all_edges".to_owned());
             let most = f.local("most", None);
@@ -422,7 +422,7 @@ pub(crate) fn edges_from(
         // As many edges at a time as there is room for what each pushes.
         let all = f.uniform_load(all);
         f.name(all, "all_edges".to_owned());
-        let room = f.m.staged;
+        let room = f.m.sharing.nodes;
         let tile = f.local("tile", None);
         let first = f.with(Bin::Multiply, blocks.part, room);
         f.store(tile, first);
@@ -437,7 +437,7 @@ pub(crate) fn edges_from(
             let most = f.sum(first, these);
             let by = f.u(place.lanes);
             share_edges(f, (shared, place, count), (first, most, by), body);
-            staged.flush(f, place);
+            flush_staged(f, place);
             let after = f.sum(first, stride);
             let wrapped = f.bin(Bin::Less, after, first);
             let none = f.u(u32::MAX);

@@ -6,10 +6,10 @@
 
 use crate::body::{Part, combine, function};
 use crate::helpers::Helper;
-use crate::ir::{FAULT_WORDS, Fun, Maker, Own, Value};
-use crate::layout::{Arena, Held, Kind, Layout, Piece, pushed, words_of};
+use crate::ir::{FAULT_WORDS, Fun, Maker, Own, Sharing, Value};
+use crate::layout::{Arena, Held, Kind, Layout, Piece, words_of};
 use crate::loops::{self, Parts};
-use crate::shared::{Narrow, Shared, Staged, barrier, edges_from};
+use crate::shared::{Narrow, Shared, barrier, begin_staging, edges_from, flush_staged};
 use naga::{
     AtomicFunction, BinaryOperator as Bin, BuiltIn, EntryPoint, Function, Handle, Module,
     ShaderStage, Statement,
@@ -129,21 +129,18 @@ pub(crate) enum Code {
 /// The sweep of a wave that the target gets.
 pub(crate) fn sweep(program: &Program, layout: &Layout, id: WaveId) -> Module {
     let name = format!("{}_sweep", layout.wave(id));
-    let (lanes, staged) = (layout.lanes(id), layout.staged(id));
+    let lanes = layout.lanes(id);
+    let shared = Shared::of(program, id, lanes);
     let made = |m: &mut Maker<'_>| {
-        m.staged = staged;
+        m.sharing = Sharing {
+            frontiers: layout.staged(program, id),
+            nodes: layout.staged_nodes(id),
+            ..shared.alone()
+        };
         code(m, program, id)
     };
-    let shared = Shared::of(program, id, lanes);
-    let frontiers = match staged {
-        0 => Vec::new(),
-        _ => pushed(program, id),
-    };
-    let staged = Staged {
-        frontiers: &frontiers,
-    };
     module(layout, &name, lanes, made, |f, code, place| {
-        items(f, program, id, (shared, place, &code), (staged, None));
+        items(f, program, id, (shared, place, &code), None);
         leave_record(f, program, id, (shared, place));
     })
 }
@@ -176,14 +173,14 @@ pub(crate) fn items(
     program: &Program,
     id: WaveId,
     (shared, place, code): (Shared, Place, &Code),
-    (staged, narrow): (Staged<'_>, Option<Narrow>),
+    narrow: Option<Narrow>,
 ) {
     let wave = &program.waves[id.index()];
     let kernel = &program.kernels[wave.kernel.index()];
     let fields = wave.domain.fields(program);
     let uses = (kernel.item.src.is_some(), kernel.item.dst.is_some());
     let zero = f.u(0);
-    staged.begin(f, place);
+    begin_staging(f, place);
     if let Domain::EdgesFrom(topology, frontier) = wave.domain {
         let Code::Whole(body) = *code else {
             unreachable!("edges are what is shared out")
@@ -198,7 +195,7 @@ pub(crate) fn items(
         };
         if narrow.is_some() || f.m.layout.spreads(wave.domain) {
             let of = (topology, frontier, narrow);
-            return edges_from(f, (shared, place), of, staged, call);
+            return edges_from(f, (shared, place), of, call);
         }
         let len = f.control_now(f.m.layout.control(Held::Len(frontier.0)));
         share(f, place, (zero, len), |f, at| {
@@ -208,7 +205,7 @@ pub(crate) fn items(
             let end = fixed(f, Piece::Offsets(topology.0), node, 1);
             f.count("edge", (first, end), |f, edge| call(f, edge, node));
         });
-        return staged.flush(f, place);
+        return flush_staged(f, place);
     }
     let (mut from, layout) = (zero, f.m.layout);
     let len = match wave.domain {
@@ -274,7 +271,7 @@ pub(crate) fn items(
             loops::sweep(f, (shared, place), (from, len), (of, parts), arguments);
         }
     }
-    staged.flush(f, place);
+    flush_staged(f, place);
 }
 
 /// Where the items end that a wave sweeps of a list.

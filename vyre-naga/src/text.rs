@@ -5,7 +5,7 @@ use crate::layout::{Arena, Layout};
 use naga::back::{msl, spv, wgsl};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
-use naga::{Module, ResourceBinding};
+use naga::{AddressSpace, Module, ResourceBinding};
 use std::collections::HashSet;
 use vyre_core::plan::shaders::Target;
 
@@ -169,4 +169,12 @@ pub(crate) fn written(
             Ok(Text::Msl(text))
         }
     }
+}
+
+/// Words of memory that a workgroup of a module shares.
+pub(crate) fn workgroup_words(module: &Module) -> u32 {
+    let shared = module.global_variables.iter();
+    let shared = shared.filter(|(_, of)| of.space == AddressSpace::WorkGroup);
+    let bytes = shared.map(|(_, of)| module.types[of.ty].inner.size(module.to_ctx()));
+    bytes.sum::<u32>() / 4
 }

@@ -311,7 +311,10 @@ impl<'v> Reader<'v> {
             sweep: self.entry(text(wave, "sweep"))?,
             close: self.entry(text(wave, "close"))?,
             items,
-            invocations: wave["invocations"].as_u64().unwrap_or(0).max(1),
+            invocations: self.plan["entries"][text(wave, "sweep")]["invocations"]
+                .as_u64()
+                .unwrap_or(0)
+                .max(1),
             record_words: wave["record_words"].as_u64().unwrap_or(0),
             spreads: wave["spreads"] == true,
         })
@@ -338,7 +341,7 @@ impl<'v> Reader<'v> {
             parts: Vec::new(),
             words: HEAD.len() as u32,
             blocks: 0,
-            narrow: (fixpoint["narrow"]["shader"].as_str())
+            narrow: (fixpoint["narrow"].as_str())
                 .map(|name| self.entry(name))
                 .transpose()?,
         };

@@ -6,9 +6,9 @@ using metal::uint;
 
 struct _mslBufferSizes {
     uint size6;
+    uint size8;
     uint size9;
     uint size10;
-    uint size12;
 };
 
 struct Params {
@@ -37,9 +37,17 @@ struct _atomic_compare_exchange_result_Uint_4_ {
     char _pad2[3];
 };
 struct type_7 {
+    uint inner[1297];
+};
+struct type_8 {
     uint inner[1026];
 };
-typedef uint type_8[1];
+struct Shared {
+    type_7 words;
+    type_8 staged_front;
+    metal::atomic_uint staged_len_front;
+};
+typedef uint type_9[1];
 struct Control {
     uint status;
     uint verdict;
@@ -53,10 +61,7 @@ struct Control {
     uint front_len;
     metal::atomic_uint front_tail;
     uint front_side;
-    type_8 records;
-};
-struct type_9 {
-    uint inner[1297];
+    type_9 records;
 };
 
 template <typename A>
@@ -141,23 +146,22 @@ uint compare_exchange(
 void push_front(
     uint node,
     constant Params& params,
-    threadgroup metal::atomic_uint& staged_len_front,
-    threadgroup type_7& staged_front,
+    threadgroup Shared& shared,
     device Control& control,
-    device type_8& plain,
+    device type_9& plain,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    uint _e3 = metal::atomic_fetch_add_explicit(&staged_len_front, 1u, metal::memory_order_relaxed);
-    if (_e3 < 1024u) {
-        staged_front.inner[_e3] = node;
+    uint _e5 = metal::atomic_fetch_add_explicit(&shared.staged_len_front, 1u, metal::memory_order_relaxed);
+    if (_e5 < 1024u) {
+        shared.staged_front.inner[_e5] = node;
         return;
     }
-    uint _e10 = metal::atomic_fetch_add_explicit(&control.front_tail, 1u, metal::memory_order_relaxed);
+    uint _e11 = metal::atomic_fetch_add_explicit(&control.front_tail, 1u, metal::memory_order_relaxed);
     uint front_capacity = params.front_capacity;
-    if (_e10 < front_capacity) {
+    if (_e11 < front_capacity) {
         uint front_items_at = params.front_items_at;
         uint front_side = control.front_side;
-        plain[front_items_at + (_e10 + ((1u - front_side) * front_capacity))] = node;
+        plain[front_items_at + (_e11 + ((1u - front_side) * front_capacity))] = node;
     }
 }
 
@@ -171,10 +175,9 @@ void relax(
     thread uint& fault_index,
     thread uint& fault_len,
     device type_6& cells,
-    threadgroup metal::atomic_uint& staged_len_front,
-    threadgroup type_7& staged_front,
+    threadgroup Shared& shared,
     device Control& control,
-    device type_8& plain,
+    device type_9& plain,
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint round = params.round;
@@ -191,7 +194,7 @@ void relax(
             fault(OUT_OF_BOUNDS, item_1, LINE_38_WORD_3_PC, dst, nodes, fault_kind, fault_item, fault_pc, fault_index, fault_len);
             return;
         }
-        push_front(dst, params, staged_len_front, staged_front, control, plain, _buffer_sizes);
+        push_front(dst, params, shared, control, plain, _buffer_sizes);
     }
     return;
 }
@@ -205,12 +208,10 @@ struct relax_sweepInput {
 , metal::uint3 groups [[threadgroups_per_grid]]
 , constant Params& params [[buffer(0)]]
 , device type_6& cells [[buffer(3)]]
-, threadgroup metal::atomic_uint& staged_len_front
-, threadgroup type_7& staged_front
+, threadgroup Shared& shared
 , device Control& control [[buffer(4)]]
-, device type_8& plain [[buffer(2)]]
-, threadgroup type_9& shared_words
-, device type_8 const& fixed [[buffer(1)]]
+, device type_9& plain [[buffer(2)]]
+, device type_9 const& fixed [[buffer(1)]]
 , constant _mslBufferSizes& _buffer_sizes [[buffer(5)]]
 ) {
     uint fault_kind = 0u;
@@ -228,315 +229,315 @@ struct relax_sweepInput {
     uint placed = {};
     uint other = {};
     if (lane == 0u) {
-        metal::atomic_store_explicit(&staged_len_front, 0u, metal::memory_order_relaxed);
+        metal::atomic_store_explicit(&shared.staged_len_front, 0u, metal::memory_order_relaxed);
     }
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     uint front_len = control.front_len;
     uint graph_edges = params.graph_edges;
-    uint _e19 = metal::max(groups.x / metal::max(front_len, 1u), 1u);
-    uint _e20 = groups.x / _e19;
-    uint _e29 = (front_len / _e20) + (((front_len % _e20) != 0u) ? 1u : 0u);
-    uint _e30 = metal::min(256u, 4294967295u / metal::max(graph_edges, 1u));
-    uint _e31 = group.x / _e19;
-    row = (_e31 >= _e20) ? 4294967295u : 0u;
+    uint _e21 = metal::max(groups.x / metal::max(front_len, 1u), 1u);
+    uint _e22 = groups.x / _e21;
+    uint _e31 = (front_len / _e22) + (((front_len % _e22) != 0u) ? 1u : 0u);
+    uint _e32 = metal::min(256u, 4294967295u / metal::max(graph_edges, 1u));
+    uint _e33 = group.x / _e21;
+    row = (_e33 >= _e22) ? 4294967295u : 0u;
     while(true) {
-        uint _e38 = row;
+        uint _e40 = row;
         if (lane == 0u) {
-            shared_words.inner[16] = (_e38 < _e29) ? metal::min(_e29 - _e38, _e30) : 0u;
+            shared.words.inner[16] = (_e40 < _e31) ? metal::min(_e31 - _e40, _e32) : 0u;
         }
         metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-        uint unnamed = shared_words.inner[16];
+        uint unnamed = shared.words.inner[16];
         metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
         if (unnamed == 0u) {
             break;
         }
         degree = 0u;
         begin = 0u;
-        uint _e49 = _e38 + lane;
-        uint _e54 = (((_e49 * 2654435761u) >> 16u) + _e31) % _e20;
-        uint _e55 = _e49 * _e20;
-        if ((lane < _e30) && ((_e49 < _e29) && (_e54 < (front_len - _e55)))) {
+        uint _e51 = _e40 + lane;
+        uint _e56 = (((_e51 * 2654435761u) >> 16u) + _e33) % _e22;
+        uint _e57 = _e51 * _e22;
+        if ((lane < _e32) && ((_e51 < _e31) && (_e56 < (front_len - _e57)))) {
             uint front_items_at_1 = params.front_items_at;
             uint front_side_1 = control.front_side;
             uint front_capacity_1 = params.front_capacity;
-            uint _e75 = plain[front_items_at_1 + ((0u + (_e55 + _e54)) + (front_side_1 * front_capacity_1))];
+            uint _e77 = plain[front_items_at_1 + ((0u + (_e57 + _e56)) + (front_side_1 * front_capacity_1))];
             uint graph_offsets_at = params.graph_offsets_at;
-            uint _e81 = fixed[graph_offsets_at + _e75];
-            uint _e85 = fixed[(graph_offsets_at + _e75) + 1u];
-            begin = _e81;
-            degree = _e85 - _e81;
-            shared_words.inner[lane + 785u] = _e75;
+            uint _e83 = fixed[graph_offsets_at + _e77];
+            uint _e87 = fixed[(graph_offsets_at + _e77) + 1u];
+            begin = _e83;
+            degree = _e87 - _e83;
+            shared.words.inner[lane + 785u] = _e77;
         }
-        uint _e90 = degree;
-        sum = _e90;
+        uint _e93 = degree;
+        sum = _e93;
         if (unnamed > 1u) {
-            uint _e93 = sum;
-            shared_words.inner[lane + 17u] = _e93;
+            uint _e96 = sum;
+            shared.words.inner[lane + 17u] = _e96;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 1u) {
-                uint _e101 = shared_words.inner[(lane - 1u) + 17u];
-                uint _e102 = sum;
-                sum = _e102 + _e101;
+                uint _e106 = shared.words.inner[(lane - 1u) + 17u];
+                uint _e107 = sum;
+                sum = _e107 + _e106;
             }
-            uint _e104 = sum;
-            shared_words.inner[lane + 273u] = _e104;
+            uint _e109 = sum;
+            shared.words.inner[lane + 273u] = _e109;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 2u) {
-                uint _e113 = shared_words.inner[(lane - 2u) + 273u];
-                uint _e114 = sum;
-                sum = _e114 + _e113;
+                uint _e120 = shared.words.inner[(lane - 2u) + 273u];
+                uint _e121 = sum;
+                sum = _e121 + _e120;
             }
         }
         if (unnamed > 4u) {
-            uint _e118 = sum;
-            shared_words.inner[lane + 17u] = _e118;
+            uint _e125 = sum;
+            shared.words.inner[lane + 17u] = _e125;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 4u) {
-                uint _e125 = shared_words.inner[(lane - 4u) + 17u];
-                uint _e126 = sum;
-                sum = _e126 + _e125;
+                uint _e134 = shared.words.inner[(lane - 4u) + 17u];
+                uint _e135 = sum;
+                sum = _e135 + _e134;
             }
-            uint _e128 = sum;
-            shared_words.inner[lane + 273u] = _e128;
+            uint _e137 = sum;
+            shared.words.inner[lane + 273u] = _e137;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 8u) {
-                uint _e136 = shared_words.inner[(lane - 8u) + 273u];
-                uint _e137 = sum;
-                sum = _e137 + _e136;
-            }
-        }
-        if (unnamed > 16u) {
-            uint _e140 = sum;
-            shared_words.inner[lane + 17u] = _e140;
-            metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-            if (lane >= 16u) {
-                uint _e147 = shared_words.inner[(lane - 16u) + 17u];
+                uint _e147 = shared.words.inner[(lane - 8u) + 273u];
                 uint _e148 = sum;
                 sum = _e148 + _e147;
             }
-            uint _e150 = sum;
-            shared_words.inner[lane + 273u] = _e150;
+        }
+        if (unnamed > 16u) {
+            uint _e151 = sum;
+            shared.words.inner[lane + 17u] = _e151;
+            metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+            if (lane >= 16u) {
+                uint _e160 = shared.words.inner[(lane - 16u) + 17u];
+                uint _e161 = sum;
+                sum = _e161 + _e160;
+            }
+            uint _e163 = sum;
+            shared.words.inner[lane + 273u] = _e163;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 32u) {
-                uint _e158 = shared_words.inner[(lane - 32u) + 273u];
-                uint _e159 = sum;
-                sum = _e159 + _e158;
+                uint _e173 = shared.words.inner[(lane - 32u) + 273u];
+                uint _e174 = sum;
+                sum = _e174 + _e173;
             }
         }
         if (unnamed > 64u) {
-            uint _e163 = sum;
-            shared_words.inner[lane + 17u] = _e163;
+            uint _e178 = sum;
+            shared.words.inner[lane + 17u] = _e178;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 64u) {
-                uint _e170 = shared_words.inner[(lane - 64u) + 17u];
-                uint _e171 = sum;
-                sum = _e171 + _e170;
+                uint _e187 = shared.words.inner[(lane - 64u) + 17u];
+                uint _e188 = sum;
+                sum = _e188 + _e187;
             }
-            uint _e173 = sum;
-            shared_words.inner[lane + 273u] = _e173;
+            uint _e190 = sum;
+            shared.words.inner[lane + 273u] = _e190;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 128u) {
-                uint _e181 = shared_words.inner[(lane - 128u) + 273u];
-                uint _e182 = sum;
-                sum = _e182 + _e181;
+                uint _e200 = shared.words.inner[(lane - 128u) + 273u];
+                uint _e201 = sum;
+                sum = _e201 + _e200;
             }
         }
-        uint _e184 = sum;
-        shared_words.inner[lane + 17u] = _e184;
-        uint _e187 = begin;
-        shared_words.inner[lane + 529u] = _e187 - (_e184 - _e90);
+        uint _e203 = sum;
+        shared.words.inner[lane + 17u] = _e203;
+        uint _e207 = begin;
+        shared.words.inner[lane + 529u] = _e207 - (_e203 - _e93);
         metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-        uint unnamed_1 = shared_words.inner[(unnamed - 1u) + 17u];
+        uint unnamed_1 = shared.words.inner[(unnamed - 1u) + 17u];
         metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-        tile = (group.x % _e19) * 1024u;
+        tile = (group.x % _e21) * 1024u;
         while(true) {
             if (lane == 0u) {
-                uint _e203 = tile;
-                shared_words.inner[16] = _e203;
+                uint _e226 = tile;
+                shared.words.inner[16] = _e226;
             }
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-            uint unnamed_2 = shared_words.inner[16];
+            uint unnamed_2 = shared.words.inner[16];
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (unnamed_2 >= unnamed_1) {
                 break;
             }
             next = unnamed_2 + lane;
             while(true) {
-                uint _e211 = next;
-                if (_e211 >= (unnamed_2 + metal::min(unnamed_1 - unnamed_2, 1024u))) {
+                uint _e234 = next;
+                if (_e234 >= (unnamed_2 + metal::min(unnamed_1 - unnamed_2, 1024u))) {
                     break;
                 }
                 owner = 0u;
                 if (unnamed > 128u) {
-                    uint _e215 = owner;
-                    uint _e220 = shared_words.inner[(_e215 + 127u) + 17u];
-                    owner = (_e220 <= _e211) ? (_e215 + 128u) : _e215;
+                    uint _e238 = owner;
+                    uint _e244 = shared.words.inner[(_e238 + 127u) + 17u];
+                    owner = (_e244 <= _e234) ? (_e238 + 128u) : _e238;
                 }
                 if (unnamed > 64u) {
-                    uint _e225 = owner;
-                    uint _e230 = shared_words.inner[(_e225 + 63u) + 17u];
-                    owner = (_e230 <= _e211) ? (_e225 + 64u) : _e225;
+                    uint _e249 = owner;
+                    uint _e255 = shared.words.inner[(_e249 + 63u) + 17u];
+                    owner = (_e255 <= _e234) ? (_e249 + 64u) : _e249;
                 }
                 if (unnamed > 32u) {
-                    uint _e235 = owner;
-                    uint _e240 = shared_words.inner[(_e235 + 31u) + 17u];
-                    owner = (_e240 <= _e211) ? (_e235 + 32u) : _e235;
+                    uint _e260 = owner;
+                    uint _e266 = shared.words.inner[(_e260 + 31u) + 17u];
+                    owner = (_e266 <= _e234) ? (_e260 + 32u) : _e260;
                 }
                 if (unnamed > 16u) {
-                    uint _e245 = owner;
-                    uint _e250 = shared_words.inner[(_e245 + 15u) + 17u];
-                    owner = (_e250 <= _e211) ? (_e245 + 16u) : _e245;
+                    uint _e271 = owner;
+                    uint _e277 = shared.words.inner[(_e271 + 15u) + 17u];
+                    owner = (_e277 <= _e234) ? (_e271 + 16u) : _e271;
                 }
                 if (unnamed > 8u) {
-                    uint _e255 = owner;
-                    uint _e260 = shared_words.inner[(_e255 + 7u) + 17u];
-                    owner = (_e260 <= _e211) ? (_e255 + 8u) : _e255;
+                    uint _e282 = owner;
+                    uint _e288 = shared.words.inner[(_e282 + 7u) + 17u];
+                    owner = (_e288 <= _e234) ? (_e282 + 8u) : _e282;
                 }
                 if (unnamed > 4u) {
-                    uint _e265 = owner;
-                    uint _e270 = shared_words.inner[(_e265 + 3u) + 17u];
-                    owner = (_e270 <= _e211) ? (_e265 + 4u) : _e265;
+                    uint _e293 = owner;
+                    uint _e299 = shared.words.inner[(_e293 + 3u) + 17u];
+                    owner = (_e299 <= _e234) ? (_e293 + 4u) : _e293;
                 }
                 if (unnamed > 2u) {
-                    uint _e275 = owner;
-                    uint _e279 = shared_words.inner[(_e275 + 1u) + 17u];
-                    owner = (_e279 <= _e211) ? (_e275 + 2u) : _e275;
+                    uint _e304 = owner;
+                    uint _e309 = shared.words.inner[(_e304 + 1u) + 17u];
+                    owner = (_e309 <= _e234) ? (_e304 + 2u) : _e304;
                 }
                 if (unnamed > 1u) {
-                    uint _e284 = owner;
-                    uint _e287 = shared_words.inner[_e284 + 17u];
-                    owner = (_e287 <= _e211) ? (_e284 + 1u) : _e284;
+                    uint _e314 = owner;
+                    uint _e318 = shared.words.inner[_e314 + 17u];
+                    owner = (_e318 <= _e234) ? (_e314 + 1u) : _e314;
                 }
-                uint _e291 = owner;
-                uint _e294 = shared_words.inner[_e291 + 529u];
-                uint this_node = shared_words.inner[_e291 + 785u];
-                uint this_edge = _e211 + _e294;
+                uint _e322 = owner;
+                uint _e326 = shared.words.inner[_e322 + 529u];
+                uint this_node = shared.words.inner[_e322 + 785u];
+                uint this_edge = _e234 + _e326;
                 uint graph_targets_at = params.graph_targets_at;
-                uint _e303 = fixed[graph_targets_at + this_edge];
-                relax(this_edge, _e303, params, fault_kind, fault_item, fault_pc, fault_index, fault_len, cells, staged_len_front, staged_front, control, plain, _buffer_sizes);
-                uint _e304 = _e211 + 256u;
-                if (_e304 < _e211) {
+                uint _e336 = fixed[graph_targets_at + this_edge];
+                relax(this_edge, _e336, params, fault_kind, fault_item, fault_pc, fault_index, fault_len, cells, shared, control, plain, _buffer_sizes);
+                uint _e337 = _e234 + 256u;
+                if (_e337 < _e234) {
                     break;
                 }
-                next = _e304;
+                next = _e337;
             }
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane == 0u) {
-                uint _e307 = metal::atomic_load_explicit(&staged_len_front, metal::memory_order_relaxed);
-                uint _e308 = metal::min(_e307, 1024u);
-                staged_front.inner[1024] = _e308;
-                if (_e308 != 0u) {
-                    uint _e313 = metal::atomic_fetch_add_explicit(&control.front_tail, _e308, metal::memory_order_relaxed);
-                    staged_front.inner[1025] = _e313;
+                uint _e342 = metal::atomic_load_explicit(&shared.staged_len_front, metal::memory_order_relaxed);
+                uint _e343 = metal::min(_e342, 1024u);
+                shared.staged_front.inner[1024] = _e343;
+                if (_e343 != 0u) {
+                    uint _e347 = metal::atomic_fetch_add_explicit(&control.front_tail, _e343, metal::memory_order_relaxed);
+                    shared.staged_front.inner[1025] = _e347;
                 }
-                metal::atomic_store_explicit(&staged_len_front, 0u, metal::memory_order_relaxed);
+                metal::atomic_store_explicit(&shared.staged_len_front, 0u, metal::memory_order_relaxed);
             }
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-            uint _e317 = staged_front.inner[1024];
+            uint _e354 = shared.staged_front.inner[1024];
             placed = lane;
             while(true) {
-                uint _e319 = placed;
-                if (_e319 >= _e317) {
+                uint _e356 = placed;
+                if (_e356 >= _e354) {
                     break;
                 }
-                uint _e322 = staged_front.inner[1025];
-                uint _e323 = _e322 + _e319;
-                uint _e325 = staged_front.inner[_e319];
+                uint _e359 = shared.staged_front.inner[1025];
+                uint _e360 = _e359 + _e356;
+                uint _e362 = shared.staged_front.inner[_e356];
                 uint front_capacity_2 = params.front_capacity;
-                if (_e323 < front_capacity_2) {
+                if (_e360 < front_capacity_2) {
                     uint front_items_at_2 = params.front_items_at;
                     uint front_side_2 = control.front_side;
-                    plain[front_items_at_2 + (_e323 + ((1u - front_side_2) * front_capacity_2))] = _e325;
+                    plain[front_items_at_2 + (_e360 + ((1u - front_side_2) * front_capacity_2))] = _e362;
                 }
-                placed = _e319 + 256u;
+                placed = _e356 + 256u;
             }
-            uint _e339 = unnamed_2 + (_e19 * 1024u);
-            tile = (_e339 < unnamed_2) ? 4294967295u : _e339;
+            uint _e376 = unnamed_2 + (_e21 * 1024u);
+            tile = (_e376 < unnamed_2) ? 4294967295u : _e376;
         }
-        uint _e342 = _e38 + _e30;
-        row = (_e342 < _e38) ? 4294967295u : _e342;
+        uint _e379 = _e40 + _e32;
+        row = (_e379 < _e40) ? 4294967295u : _e379;
     }
-    uint _e346 = lane * 5u;
-    uint _e348 = fault_kind;
-    shared_words.inner[_e346 + 17u] = _e348;
-    if (_e348 != 0u) {
-        uint _e353 = fault_item;
-        shared_words.inner[_e346 + 18u] = _e353;
-        uint _e358 = fault_pc;
-        shared_words.inner[_e346 + 19u] = _e358;
-        uint _e363 = fault_index;
-        shared_words.inner[_e346 + 20u] = _e363;
-        uint _e368 = fault_len;
-        shared_words.inner[_e346 + 21u] = _e368;
+    uint _e383 = lane * 5u;
+    uint _e385 = fault_kind;
+    shared.words.inner[_e383 + 17u] = _e385;
+    if (_e385 != 0u) {
+        uint _e391 = fault_item;
+        shared.words.inner[_e383 + 18u] = _e391;
+        uint _e397 = fault_pc;
+        shared.words.inner[_e383 + 19u] = _e397;
+        uint _e403 = fault_index;
+        shared.words.inner[_e383 + 20u] = _e403;
+        uint _e409 = fault_len;
+        shared.words.inner[_e383 + 21u] = _e409;
     }
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     if (lane < 16u) {
-        uint _e377 = shared_words.inner[((lane + 0u) * 5u) + 17u];
-        uint _e382 = shared_words.inner[((lane + 16u) * 5u) + 17u];
-        uint _e387 = shared_words.inner[((lane + 32u) * 5u) + 17u];
-        uint _e393 = shared_words.inner[((lane + 48u) * 5u) + 17u];
-        uint _e398 = shared_words.inner[((lane + 64u) * 5u) + 17u];
-        uint _e404 = shared_words.inner[((lane + 80u) * 5u) + 17u];
-        uint _e410 = shared_words.inner[((lane + 96u) * 5u) + 17u];
-        uint _e416 = shared_words.inner[((lane + 112u) * 5u) + 17u];
-        uint _e421 = shared_words.inner[((lane + 128u) * 5u) + 17u];
-        uint _e427 = shared_words.inner[((lane + 144u) * 5u) + 17u];
-        uint _e433 = shared_words.inner[((lane + 160u) * 5u) + 17u];
-        uint _e439 = shared_words.inner[((lane + 176u) * 5u) + 17u];
-        uint _e445 = shared_words.inner[((lane + 192u) * 5u) + 17u];
-        uint _e451 = shared_words.inner[((lane + 208u) * 5u) + 17u];
-        uint _e457 = shared_words.inner[((lane + 224u) * 5u) + 17u];
-        uint _e463 = shared_words.inner[((lane + 240u) * 5u) + 17u];
-        shared_words.inner[lane] = ((((((((((((((_e377 | _e382) | _e387) | _e393) | _e398) | _e404) | _e410) | _e416) | _e421) | _e427) | _e433) | _e439) | _e445) | _e451) | _e457) | _e463;
+        uint _e420 = shared.words.inner[((lane + 0u) * 5u) + 17u];
+        uint _e426 = shared.words.inner[((lane + 16u) * 5u) + 17u];
+        uint _e432 = shared.words.inner[((lane + 32u) * 5u) + 17u];
+        uint _e439 = shared.words.inner[((lane + 48u) * 5u) + 17u];
+        uint _e445 = shared.words.inner[((lane + 64u) * 5u) + 17u];
+        uint _e452 = shared.words.inner[((lane + 80u) * 5u) + 17u];
+        uint _e459 = shared.words.inner[((lane + 96u) * 5u) + 17u];
+        uint _e466 = shared.words.inner[((lane + 112u) * 5u) + 17u];
+        uint _e472 = shared.words.inner[((lane + 128u) * 5u) + 17u];
+        uint _e479 = shared.words.inner[((lane + 144u) * 5u) + 17u];
+        uint _e486 = shared.words.inner[((lane + 160u) * 5u) + 17u];
+        uint _e493 = shared.words.inner[((lane + 176u) * 5u) + 17u];
+        uint _e500 = shared.words.inner[((lane + 192u) * 5u) + 17u];
+        uint _e507 = shared.words.inner[((lane + 208u) * 5u) + 17u];
+        uint _e514 = shared.words.inner[((lane + 224u) * 5u) + 17u];
+        uint _e521 = shared.words.inner[((lane + 240u) * 5u) + 17u];
+        shared.words.inner[lane] = ((((((((((((((_e420 | _e426) | _e432) | _e439) | _e445) | _e452) | _e459) | _e466) | _e472) | _e479) | _e486) | _e493) | _e500) | _e507) | _e514) | _e521;
     }
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     if (lane == 0u) {
-        uint _e482 = shared_words.inner[0];
-        uint _e484 = shared_words.inner[1];
-        uint _e486 = shared_words.inner[2];
-        uint _e488 = shared_words.inner[3];
-        uint _e490 = shared_words.inner[4];
-        uint _e492 = shared_words.inner[5];
-        uint _e495 = shared_words.inner[6];
-        uint _e497 = shared_words.inner[7];
-        uint _e499 = shared_words.inner[8];
-        uint _e502 = shared_words.inner[9];
-        uint _e505 = shared_words.inner[10];
-        uint _e508 = shared_words.inner[11];
-        uint _e511 = shared_words.inner[12];
-        uint _e514 = shared_words.inner[13];
-        uint _e517 = shared_words.inner[14];
-        uint _e519 = shared_words.inner[15];
-        if ((((((((((((((((_e482 | _e484) | _e486) | _e488) | _e490) | _e492) | _e495) | _e497) | _e499) | _e502) | _e505) | _e508) | _e511) | _e514) | _e517) | _e519) != 0u) {
+        uint _e542 = shared.words.inner[0];
+        uint _e545 = shared.words.inner[1];
+        uint _e548 = shared.words.inner[2];
+        uint _e551 = shared.words.inner[3];
+        uint _e554 = shared.words.inner[4];
+        uint _e557 = shared.words.inner[5];
+        uint _e561 = shared.words.inner[6];
+        uint _e564 = shared.words.inner[7];
+        uint _e567 = shared.words.inner[8];
+        uint _e571 = shared.words.inner[9];
+        uint _e575 = shared.words.inner[10];
+        uint _e579 = shared.words.inner[11];
+        uint _e583 = shared.words.inner[12];
+        uint _e587 = shared.words.inner[13];
+        uint _e591 = shared.words.inner[14];
+        uint _e594 = shared.words.inner[15];
+        if ((((((((((((((((_e542 | _e545) | _e548) | _e551) | _e554) | _e557) | _e561) | _e564) | _e567) | _e571) | _e575) | _e579) | _e583) | _e587) | _e591) | _e594) != 0u) {
             other = 1u;
             while(true) {
                 uint this_other = other;
                 if (this_other >= 256u) {
                     break;
                 }
-                uint _e539 = this_other * 5u;
-                uint _e542 = shared_words.inner[_e539 + 17u];
-                if (_e542 != 0u) {
-                    uint _e546 = shared_words.inner[_e539 + 18u];
-                    uint _e549 = shared_words.inner[_e539 + 19u];
-                    uint _e552 = shared_words.inner[_e539 + 20u];
-                    uint _e555 = shared_words.inner[_e539 + 21u];
-                    fault(_e542, _e546, _e549, _e552, _e555, fault_kind, fault_item, fault_pc, fault_index, fault_len);
+                uint _e614 = this_other * 5u;
+                uint _e618 = shared.words.inner[_e614 + 17u];
+                if (_e618 != 0u) {
+                    uint _e623 = shared.words.inner[_e614 + 18u];
+                    uint _e627 = shared.words.inner[_e614 + 19u];
+                    uint _e631 = shared.words.inner[_e614 + 20u];
+                    uint _e635 = shared.words.inner[_e614 + 21u];
+                    fault(_e618, _e623, _e627, _e631, _e635, fault_kind, fault_item, fault_pc, fault_index, fault_len);
                 }
                 other = this_other + 1u;
             }
-            uint _e558 = metal::atomic_fetch_add_explicit(&control.faulted, 1u, metal::memory_order_relaxed);
-            uint _e559 = _e558 * 5u;
-            uint _e560 = fault_kind;
-            control.records[_e559 + 0u] = _e560;
-            uint _e564 = fault_item;
-            control.records[_e559 + 1u] = _e564;
-            uint _e568 = fault_pc;
-            control.records[_e559 + 2u] = _e568;
-            uint _e572 = fault_index;
-            control.records[_e559 + 3u] = _e572;
-            uint _e576 = fault_len;
-            control.records[_e559 + 4u] = _e576;
+            uint _e638 = metal::atomic_fetch_add_explicit(&control.faulted, 1u, metal::memory_order_relaxed);
+            uint _e639 = _e638 * 5u;
+            uint _e640 = fault_kind;
+            control.records[_e639 + 0u] = _e640;
+            uint _e644 = fault_item;
+            control.records[_e639 + 1u] = _e644;
+            uint _e648 = fault_pc;
+            control.records[_e639 + 2u] = _e648;
+            uint _e652 = fault_index;
+            control.records[_e639 + 3u] = _e652;
+            uint _e656 = fault_len;
+            control.records[_e639 + 4u] = _e656;
         }
     }
 }
