@@ -494,8 +494,20 @@ impl Run<'_> {
             if let Some(wave) = step["wave"].as_str() {
                 let (_, wave) = find(&plan, "waves", wave)?;
                 let round = wave["fixpoint"].as_str().and_then(|f| self.entered.get(f));
-                self.params.round = round.copied().unwrap_or(0);
-                self.sweep(wave)?;
+                let round = round.copied().unwrap_or(0);
+                let mut stretches = list(&plan, "stretches").iter();
+                let together = self.pass.rounds_at_once > 0;
+                let stretch = stretches.find(|of| together && of["from"] == at);
+                if let Some(stretch) = stretch {
+                    self.submit((list(stretch, "parts"), None), (round, 1, 1))?;
+                    at = stretch["to"].as_u64().unwrap_or(0) as usize;
+                    if steps[at] == "end" {
+                        return Ok(());
+                    }
+                } else {
+                    self.params.round = round;
+                    self.sweep(wave)?;
+                }
             } else if let Some(fixpoint) = step["loop"].as_str() {
                 self.entered.insert(fixpoint.to_owned(), 0);
                 let (_, fixpoint) = find(&plan, "fixpoints", fixpoint)?;
@@ -570,91 +582,101 @@ impl Run<'_> {
 
     /// Rounds of a fixpoint that has begun follow each other by what shaders say, to its end.
     fn together(&mut self, fixpoint: &Value) -> Result<(), Stop> {
-        let (plan, name) = (self.pass.plan.clone(), text(fixpoint, "name"));
-        let (parts, head) = (list(fixpoint, "round"), list(&plan, "dispatches").len());
-        let number = |part: &Value, key: &str| part[key].as_u64().unwrap_or(0) as usize;
-        let stride = list(&plan, "params").len();
+        let name = text(fixpoint, "name");
         loop {
             let round = self.entered[name];
             let left = fixpoint["max_rounds"].as_u64().unwrap_or(0) - u64::from(round);
             let most = left.clamp(1, self.pass.rounds_at_once.into()) as u32;
             // One workgroup may take as many rounds again.
             let steps = most.div_ceil(2);
-            let groups = self.pass.most_groups;
-            let words = [1, 0, 0, round, most, stride as u32, groups, 2, 0, steps];
-            let mut args = words[..head].to_vec();
-            let mut blocks = Vec::new();
-            let mut is_first = true;
-            self.params.round = round;
-            for part in parts {
-                let Some(wave) = part["sweep"].as_str().or(part["close"].as_str()) else {
-                    is_first = false;
-                    continue;
-                };
-                let (_, wave) = find(&plan, "waves", wave)?;
-                // Those of later groups are for the ends to say.
-                let mut groups = 0;
-                if is_first {
-                    let most = u64::from(self.pass.most_groups);
-                    groups = self.items(wave)?.div_ceil(INVOCATIONS).min(most) as u32;
-                }
-                self.params.groups = groups;
-                let closes = part["close"].is_string();
-                args.resize(number(part, "word"), 1);
-                args.push(if closes { groups.min(1) } else { groups });
-                let at = number(part, "block") * stride;
-                blocks.truncate(at);
-                blocks.extend(self.uniform_words()?);
-            }
-            args.extend([1, 1]);
-            self.bound
-                .insert(DISPATCHES, Memory::new("dispatches", args.len()));
-            self.bound
-                .insert(BLOCKS, Memory::new("blocks", blocks.len()));
-            self.set_words(DISPATCHES, &args)?;
-            self.set_words(BLOCKS, &blocks)?;
-            let common = self.uniform_words()?;
-            if let Some(narrow) = fixpoint["narrow"].as_str() {
-                self.set_words(0, &common)?;
-                self.launch(narrow, 1)?;
-            }
-            for _ in 0..steps {
-                for part in parts {
-                    if let Some(end) = part["end"].as_str() {
-                        self.set_words(0, &common)?;
-                        self.launch(end, 1)?;
-                        continue;
-                    }
-                    let groups = self.argument(number(part, "word") as u64)?;
-                    let at = number(part, "block") * stride;
-                    let block = (at..at + stride).map(|at| self.bound[&BLOCKS].get(at as u64));
-                    let block = block.collect::<Result<Vec<u32>, Wrong>>();
-                    let block = block.map_err(|why| Stop::Wrong {
-                        entry: "the uniforms".to_owned(),
-                        why,
-                    })?;
-                    self.set_words(0, &block)?;
-                    let key = if part["sweep"].is_string() {
-                        "sweep"
-                    } else {
-                        "close"
-                    };
-                    let (_, wave) = find(&plan, "waves", text(part, key))?;
-                    if groups > 0 {
-                        self.launch(text(wave, key), groups)?;
-                    }
-                }
-            }
-            let (ended, failed) = (self.argument(1)?, self.argument(2)?);
+            let (parts, narrow) = (list(fixpoint, "round"), fixpoint["narrow"].as_str());
+            let ended = self.submit((parts, narrow), (round, most, steps))?;
             for _ in 0..ended {
                 self.swap(fixpoint);
-            }
-            if let Some(at) = failed.checked_sub(1) {
-                return Err(self.failed(at as usize)?);
             }
             if !self.again(fixpoint, ended)? {
                 return Ok(());
             }
+        }
+    }
+
+    /// Barrier groups follow each other by what shaders say, so many times; how many rounds have ended.
+    fn submit(
+        &mut self,
+        (parts, narrow): (&[Value], Option<&str>),
+        (round, most, steps): (u32, u32, u32),
+    ) -> Result<u32, Stop> {
+        let plan = self.pass.plan.clone();
+        let head = list(&plan, "dispatches").len();
+        let number = |part: &Value, key: &str| part[key].as_u64().unwrap_or(0) as usize;
+        let stride = list(&plan, "params").len();
+        let groups = self.pass.most_groups;
+        let words = [1, 0, 0, round, most, stride as u32, groups, 2, 0, steps];
+        let mut args = words[..head].to_vec();
+        let mut blocks = Vec::new();
+        let mut is_first = true;
+        self.params.round = round;
+        for part in parts {
+            let Some(wave) = part["sweep"].as_str().or(part["close"].as_str()) else {
+                is_first = false;
+                continue;
+            };
+            let (_, wave) = find(&plan, "waves", wave)?;
+            // Those of later groups are for the ends to say.
+            let mut groups = 0;
+            if is_first {
+                let most = u64::from(self.pass.most_groups);
+                groups = self.items(wave)?.div_ceil(INVOCATIONS).min(most) as u32;
+            }
+            self.params.groups = groups;
+            let closes = part["close"].is_string();
+            args.resize(number(part, "word"), 1);
+            args.push(if closes { groups.min(1) } else { groups });
+            let at = number(part, "block") * stride;
+            blocks.truncate(at);
+            blocks.extend(self.uniform_words()?);
+        }
+        args.extend([1, 1]);
+        self.bound
+            .insert(DISPATCHES, Memory::new("dispatches", args.len()));
+        self.bound
+            .insert(BLOCKS, Memory::new("blocks", blocks.len()));
+        self.set_words(DISPATCHES, &args)?;
+        self.set_words(BLOCKS, &blocks)?;
+        let common = self.uniform_words()?;
+        if let Some(narrow) = narrow {
+            self.set_words(0, &common)?;
+            self.launch(narrow, 1)?;
+        }
+        for _ in 0..steps {
+            for part in parts {
+                if let Some(end) = part["end"].as_str() {
+                    self.set_words(0, &common)?;
+                    self.launch(end, 1)?;
+                    continue;
+                }
+                let groups = self.argument(number(part, "word") as u64)?;
+                let at = number(part, "block") * stride;
+                let block = (at..at + stride).map(|at| self.bound[&BLOCKS].get(at as u64));
+                let block = block.collect::<Result<Vec<u32>, Wrong>>();
+                let block = block.map_err(|why| Stop::Wrong {
+                    entry: "the uniforms".to_owned(),
+                    why,
+                })?;
+                self.set_words(0, &block)?;
+                let key = match part["sweep"].is_string() {
+                    true => "sweep",
+                    false => "close",
+                };
+                let (_, wave) = find(&plan, "waves", text(part, key))?;
+                if groups > 0 {
+                    self.launch(text(wave, key), groups)?;
+                }
+            }
+        }
+        match self.argument(2)?.checked_sub(1) {
+            Some(at) => Err(self.failed(at as usize)?),
+            None => self.argument(1),
         }
     }
 

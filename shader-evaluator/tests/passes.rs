@@ -722,8 +722,12 @@ fn entry_points_have_names_of_their_own() {
             "a_b_until",
             "a_b_2_begin",
             "a_b_2_until",
+            "a_b_2_end",
+            "A_B_3_end",
             "a_b_2_2_end",
             "a_b_2_2_narrow",
+            "gr_e_end",
+            "begin_end",
         ]
     );
     let export = export(&program, Options::default()).expect("naga takes it");

@@ -15,7 +15,7 @@ use crate::body::{Part, function};
 use crate::helpers::{Helper, WideOp};
 use crate::ir::{FAULT_WORDS, Fun, Maker, Own, Value};
 use crate::layout::{Arena, Held, Kind, Layout, words_of};
-use crate::rounds::{self, Dispatch, Round, Word};
+use crate::rounds::{self, Dispatch, Stretch, Word};
 use crate::shared::{Narrow, Shared, barrier};
 use crate::sweep::{
     Place, code, gather, gather_all, items, keep_own, list_end, module, own_totals, share,
@@ -380,8 +380,8 @@ fn said(f: &mut Fun<'_, '_>, condition: Handle<Function>) -> Value {
     said
 }
 
-/// Behind the last sweep of a barrier group of a round, where rounds follow each other without the host.
-pub(crate) fn end(program: &Program, layout: &Layout, round: &Round, group: usize) -> Module {
+/// Behind the last sweep of a barrier group, where these follow each other without the host.
+pub(crate) fn end(program: &Program, layout: &Layout, round: &Stretch, group: usize) -> Module {
     let this = &round.groups[group];
     let id = this.last();
     let is_last = group + 1 == round.groups.len();
@@ -389,7 +389,8 @@ pub(crate) fn end(program: &Program, layout: &Layout, round: &Round, group: usiz
     let name = format!("{}_end", layout.wave(id));
     let made = |m: &mut Maker<'_>| {
         m.counts_rounds = true;
-        is_last.then(|| condition(m, program, round.fixpoint))
+        let fixpoint = round.fixpoint.filter(|_| is_last);
+        fixpoint.map(|id| condition(m, program, id))
     };
     let dispatches = round.dispatches();
     let body = |f: &mut Fun<'_, '_>, condition: Option<_>, place: Place| {
@@ -406,8 +407,10 @@ pub(crate) fn end(program: &Program, layout: &Layout, round: &Round, group: usiz
                 close_with(f, (program, &reductions), id);
                 ended(f, program, (round, group, true), (condition, goes_on));
             });
-            let next = (group + 1) % round.groups.len();
-            aim_at(f, program, &dispatches, (next, goes_on));
+            if round.fixpoint.is_some() || !is_last {
+                let next = (group + 1) % round.groups.len();
+                aim_at(f, program, &dispatches, (next, goes_on));
+            }
         };
         if reductions.is_empty() {
             return rest(f);
@@ -430,7 +433,7 @@ pub(crate) fn end(program: &Program, layout: &Layout, round: &Round, group: usiz
 fn ended(
     f: &mut Fun<'_, '_>,
     program: &Program,
-    (round, group, is_dispatched): (&Round, usize, bool),
+    (round, group, is_dispatched): (&Stretch, usize, bool),
     (condition, goes_on): (Option<Handle<Function>>, Value),
 ) {
     let failed = settled(f, program);
@@ -472,7 +475,8 @@ const NARROW_ROUNDS: u32 = 1024;
 
 /// Rounds in one workgroup, as long as the frontier has no more items than that has invocations, and few edges. The
 /// round that it leaves has begun.
-pub(crate) fn narrow(program: &Program, layout: &Layout, round: &Round, lanes: u32) -> Module {
+pub(crate) fn narrow(program: &Program, layout: &Layout, round: &Stretch, lanes: u32) -> Module {
+    let fixpoint = round.fixpoint.expect("narrow rounds are a fixpoint's");
     let id = round.groups[0].last();
     let name = format!("{}_narrow", layout.wave(id));
     let frontier = match program.waves[id.index()].domain {
@@ -481,13 +485,13 @@ pub(crate) fn narrow(program: &Program, layout: &Layout, round: &Round, lanes: u
     };
     let reductions = reduced(program, id);
     let shared = Shared::of(program, id, lanes);
-    let swaps = &program.fixpoints[round.fixpoint.index()].swaps;
+    let swaps = &program.fixpoints[fixpoint.index()].swaps;
     let made = |m: &mut Maker<'_>| {
         m.counts_rounds = true;
         m.sharing = shared.alone();
         let traded = swaps.iter().flat_map(|&(a, b)| [a, b]);
         m.traded = traded.map(|id| layout.at_buffer(id)).collect();
-        (code(m, program, id), condition(m, program, round.fixpoint))
+        (code(m, program, id), condition(m, program, fixpoint))
     };
     let dispatches = round.dispatches();
     module(layout, &name, lanes, made, |f, (code, condition), place| {
@@ -566,9 +570,10 @@ pub(crate) fn narrow(program: &Program, layout: &Layout, round: &Round, lanes: u
 fn turn(
     f: &mut Fun<'_, '_>,
     program: &Program,
-    (round, is_dispatched): (&Round, bool),
+    (round, is_dispatched): (&Stretch, bool),
     (condition, goes_on): (Handle<Function>, Value),
 ) {
+    let fixpoint = round.fixpoint.expect("a fixpoint has the condition");
     let verdict = said(f, condition);
     let again = f.with(Bin::Equal, verdict, 0);
     let ended = f.dispatches(Word::Ended as u32);
@@ -590,13 +595,13 @@ fn turn(
     let word = f.word_of(again);
     f.store(goes_on, word);
     f.when(again, |f| {
-        begun(f, program, round.fixpoint);
+        begun(f, program, fixpoint);
         let number = f.dispatches(Word::Round as u32);
         let before = f.load(number);
         let after = f.plus(before, 1);
         f.store(number, after);
         let layout = f.m.layout;
-        let swaps = &program.fixpoints[round.fixpoint.index()].swaps;
+        let swaps = &program.fixpoints[fixpoint.index()].swaps;
         let swaps = swaps
             .iter()
             .map(|(a, b)| [a, b].map(|id| layout.at_buffer(*id)));

@@ -45,7 +45,7 @@ pub use vyre_core::plan::shaders::{
 use layout::{Arena, Layout};
 use naga::Module;
 use naga::valid::ModuleInfo;
-use rounds::Round;
+use rounds::Stretch;
 use thiserror::Error;
 use vyre_core::vir0::module::{FixpointId, Program, WaveId};
 
@@ -129,7 +129,7 @@ pub struct Shaders {
     /// Who they are for.
     pub target: Target,
     /// In the order of the plan: `begin`, fills, `settle`, of each wave the sweep and what closes it, of each fixpoint
-    /// the start of a round and the condition, and the ends of its groups. Without those that are refused.
+    /// the start of a round and the condition, and the ends of groups that follow each other. Without those that are refused.
     pub shaders: Vec<Shader>,
     /// Waves and conditions that the target does not get. Where there is one, the pass cannot run there.
     pub refusals: Vec<Refusal>,
@@ -154,7 +154,7 @@ pub fn shaders(program: &Program, target: Target, options: Options) -> Result<Sh
     let layout = Layout::of(program, (target, options));
     let refusals = refusals(program, target);
     let refused = |part| refusals.iter().any(|r| r.part == part);
-    let rounds = Round::of(program);
+    let stretches = Stretch::of(program);
     let mut modules = vec![between::begin(program, &layout)];
     let filled = layout.arenas().filter(|&arena| arena != Arena::Fixed);
     modules.extend(filled.map(|arena| between::fill(&layout, arena)));
@@ -171,11 +171,11 @@ pub fn shaders(program: &Program, target: Target, options: Options) -> Result<Sh
             modules.push(between::until(program, &layout, fixpoint));
         }
     }
-    for round in rounds.iter().filter(|_| refusals.is_empty()) {
-        let ends = 0..round.groups.len();
-        modules.extend(ends.map(|group| between::end(program, &layout, round, group)));
-        let lanes = round.narrow(program, options);
-        modules.extend(lanes.map(|lanes| between::narrow(program, &layout, round, lanes)));
+    for stretch in stretches.iter().filter(|_| refusals.is_empty()) {
+        let ends = 0..stretch.groups.len();
+        modules.extend(ends.map(|group| between::end(program, &layout, stretch, group)));
+        let lanes = stretch.narrow(program, options);
+        modules.extend(lanes.map(|lanes| between::narrow(program, &layout, stretch, lanes)));
     }
     let entries = modules.iter().map(|module| {
         let entry = &module.entry_points[0];

@@ -2,7 +2,7 @@
 
 use crate::Options;
 use crate::layout::{Arena, Held, Layout, ParamOf, Term, length};
-use crate::rounds::{Dispatch, Round, Word};
+use crate::rounds::{Dispatch, Stretch, Word};
 use serde_json::{Map, Value, json};
 use vyre_core::plan::shaders::{Part, Refusal, Target, features, record_words};
 use vyre_core::vir0::flow::effect;
@@ -158,15 +158,15 @@ pub(crate) fn plan(
     set("control", control.collect());
     let waves = (0..program.waves.len() as u16).map(|w| wave(program, layout, WaveId(w)));
     set("waves", waves.collect());
-    let rounds = Round::of(program);
-    let rounds: Vec<Round> = rounds.into_iter().filter(|_| refusals.is_empty()).collect();
+    let stretches = Stretch::of(program).into_iter();
+    let stretches: Vec<Stretch> = stretches.filter(|_| refusals.is_empty()).collect();
     let fixpoints = (0..program.fixpoints.len() as u16).map(|id| {
         let id = FixpointId(id);
         let f = &program.fixpoints[id.index()];
         let name = |b: vyre_core::vir0::module::BufferId| program.buffers[b.index()].name.clone();
         let swaps = f.swaps.iter().map(|&(a, b)| json!([name(a), name(b)]));
         let watched = program.kernels[f.until.index()].uniforms.iter();
-        let of_rounds = rounds.iter().find(|round| round.fixpoint == id);
+        let of_rounds = stretches.iter().find(|round| round.fixpoint == Some(id));
         let narrow = of_rounds.filter(|round| round.narrow(program, options).is_some());
         let narrow = narrow.map(|round| format!("{}_narrow", layout.wave(round.groups[0].last())));
         let watched = watched.filter_map(|u| match u {
@@ -181,11 +181,15 @@ pub(crate) fn plan(
             "condition": f.condition, "max_rounds": f.max_rounds, "parent": owner(f.parent),
             "swaps": swaps.collect::<Value>(), "watches": watched.collect::<Value>(),
             "faults": faults(program, f.until),
-            "round": of_rounds.map(|r| round(program, layout, r)),
+            "round": of_rounds.map(|r| parts(program, layout, r)),
             "narrow": narrow,
         })
     });
     set("fixpoints", fixpoints.collect());
+    let straight = stretches.iter().filter(|of| of.fixpoint.is_none());
+    let straight = straight
+        .map(|of| json!({ "from": of.from, "to": of.to(), "parts": parts(program, layout, of) }));
+    set("stretches", straight.collect());
     set(
         "dispatches",
         Word::ALL.iter().map(|(_, name)| json!(name)).collect(),
@@ -202,9 +206,9 @@ pub(crate) fn plan(
     Value::Object(plan)
 }
 
-/// What a round dispatches, where rounds follow each other without the host.
-fn round(program: &Program, layout: &Layout, round: &Round) -> Value {
-    let parts = round.dispatches().into_iter().map(|part| {
+/// What barrier groups dispatch that follow each other without the host.
+fn parts(program: &Program, layout: &Layout, of: &Stretch) -> Value {
+    let parts = of.dispatches().into_iter().map(|part| {
         let wave = |id: WaveId| program.waves[id.index()].name.clone();
         match part.what {
             Dispatch::Sweep(id) => {

@@ -1,4 +1,4 @@
-//! Rounds of a fixpoint without the host between them: sweeps whose workgroups are the arguments of indirect dispatches,
+//! Barrier groups without the host between them, and rounds of a fixpoint: sweeps whose workgroups are the arguments of indirect dispatches,
 //! and behind each barrier group a shader that writes those of the next one.
 //!
 //! A round that was dispatched and is not needed does nothing: once a group has failed, or the condition has said that
@@ -65,10 +65,13 @@ impl Group {
     }
 }
 
-/// A fixpoint of waves alone.
+/// Barrier groups that follow each other: a round of a fixpoint of waves alone, or others.
 #[derive(Clone, Debug)]
-pub(crate) struct Round {
-    pub(crate) fixpoint: FixpointId,
+pub(crate) struct Stretch {
+    /// Whose round it is.
+    pub(crate) fixpoint: Option<FixpointId>,
+    /// The step that it begins with: that of a fixpoint, or its first wave.
+    pub(crate) from: usize,
     pub(crate) groups: Vec<Group>,
 }
 
@@ -92,33 +95,68 @@ pub(crate) struct Part {
     pub(crate) block: u32,
 }
 
-impl Round {
+impl Stretch {
     /// Those of a program.
-    pub(crate) fn of(program: &Program) -> Vec<Round> {
-        let steps = (0..).zip(&program.schedule);
-        let loops = steps.filter_map(|(at, step)| match step {
-            Step::Loop(fixpoint) => Round::behind(program, *fixpoint, at),
-            _ => None,
-        });
-        loops.collect()
+    pub(crate) fn of(program: &Program) -> Vec<Stretch> {
+        let (mut found, mut at) = (Vec::new(), 0);
+        while let Some(step) = program.schedule.get(at) {
+            let stretch = match *step {
+                Step::Loop(fixpoint) => Stretch::round(program, fixpoint, at),
+                Step::Wave(_) => Stretch::straight(program, at),
+                Step::Barrier | Step::Until(_) | Step::Each(..) | Step::End => None,
+            };
+            at = stretch.as_ref().map_or(at, Stretch::to) + 1;
+            found.extend(stretch);
+        }
+        found
     }
 
-    fn behind(program: &Program, fixpoint: FixpointId, at: usize) -> Option<Round> {
+    /// The step that its last group ends with.
+    pub(crate) fn to(&self) -> usize {
+        self.groups.last().expect("there are groups").step
+    }
+
+    /// That of a fixpoint, which begins with this step.
+    fn round(program: &Program, fixpoint: FixpointId, from: usize) -> Option<Stretch> {
         let (mut groups, mut waves) = (Vec::new(), Vec::new());
-        for (step, what) in (at + 1..).zip(&program.schedule[at + 1..]) {
+        for (step, what) in (from + 1..).zip(&program.schedule[from + 1..]) {
             match *what {
                 Step::Wave(wave) => waves.push(wave),
                 Step::Barrier | Step::Until(_) => {
                     let waves = std::mem::take(&mut waves);
                     groups.push(Group { waves, step });
                     if *what == Step::Until(fixpoint) {
-                        return Some(Round { fixpoint, groups });
+                        return Some(Stretch {
+                            fixpoint: Some(fixpoint),
+                            from,
+                            groups,
+                        });
                     }
                 }
                 Step::Loop(_) | Step::Each(..) | Step::End => return None,
             }
         }
         None
+    }
+
+    /// Groups from a wave on, up to a step that is neither a wave nor a barrier.
+    fn straight(program: &Program, from: usize) -> Option<Stretch> {
+        let (mut groups, mut waves) = (Vec::new(), Vec::new());
+        for (step, what) in (from..).zip(&program.schedule[from..]) {
+            match *what {
+                Step::Wave(wave) => waves.push(wave),
+                Step::Barrier | Step::End if !waves.is_empty() => {
+                    let waves = std::mem::take(&mut waves);
+                    groups.push(Group { waves, step });
+                }
+                _ => break,
+            }
+        }
+        (!groups.is_empty()).then_some(Stretch {
+            fixpoint: None,
+            from,
+            groups,
+        })
     }
 
     /// How many invocations its narrow rounds have in their workgroup, of those that there may be: none where it has no
@@ -134,11 +172,12 @@ impl Round {
         let (Domain::EdgesFrom(_, frontier) | Domain::Items(frontier)) = wave.domain else {
             return None;
         };
-        let until = program.fixpoints[self.fixpoint.index()].until;
+        let fixpoint = self.fixpoint?;
+        let until = program.fixpoints[fixpoint.index()].until;
         let kernels = [wave.kernel, until].map(|kernel| &program.kernels[kernel.index()]);
         let loops = kernels.iter().flat_map(|kernel| &kernel.code);
         let loops = loops.filter(|word| op(word) == Op::Loop).count();
-        let owned = program.frontiers[frontier.index()].owner == Some(self.fixpoint);
+        let owned = program.frontiers[frontier.index()].owner == self.fixpoint;
         let takes = owned && loops == 0;
         takes.then(|| widest(program, id, options)).flatten()
     }
@@ -149,7 +188,7 @@ impl Round {
             .flat_map(|group| group.waves.iter().copied())
     }
 
-    /// What a round dispatches, in order.
+    /// What it dispatches, in order.
     pub(crate) fn dispatches(&self) -> Vec<Part> {
         let (mut parts, mut block) = (Vec::new(), 0);
         let mut word = Word::ALL.len() as u32;

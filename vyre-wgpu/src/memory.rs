@@ -8,7 +8,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
-use vyre_core::dsl::columns::{Column, Slice, SliceMut};
+use vyre_core::dsl::columns::{Column, Slice};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::{DeviceMemory, FrontierBytes};
 use vyre_core::plan::shaders::record_words;
@@ -59,6 +59,8 @@ pub(crate) struct Memory {
     pub(crate) block_bytes: u64,
     /// Read by the host.
     staging: Option<Arena>,
+    /// Bytes of that which the host sees.
+    seen_bytes: u64,
     /// All of them, as shaders have them.
     group: Option<BindGroup>,
     /// How often an arena was made.
@@ -81,6 +83,7 @@ impl Memory {
             uniforms: on.buffer("the uniforms", BLOCKS * block_bytes, usage)?,
             block_bytes,
             staging: None,
+            seen_bytes: 0,
             group: None,
             made: 0,
             resident_words: 0,
@@ -244,13 +247,14 @@ impl Memory {
             .create_command_encoder(&CommandEncoderDescriptor::default())
     }
 
-    /// Submits commands, then copies of these ranges of bytes, and waits for what they hold: one behind the other.
-    pub(crate) fn read(
+    /// Submits commands, then copies of these ranges of bytes, and waits for what they hold: one behind the other, for the
+    /// host to see until it lets go of them. How many bytes.
+    pub(crate) fn fetch(
         &mut self,
         mut encoder: CommandEncoder,
         ranges: &[(&Buffer, u64, u64)],
-        mut take: impl FnMut(&[u8]),
-    ) -> Result<(), RunError> {
+    ) -> Result<u64, RunError> {
+        self.let_go();
         let bytes: u64 = ranges.iter().map(|(_, _, bytes)| bytes).sum();
         let staging = self.staging(bytes)?;
         let mut at = 0;
@@ -267,27 +271,40 @@ impl Memory {
             staging.map_async(MapMode::Read, 0..bytes, move |result| {
                 drop(tell.try_send(result))
             });
+            self.seen_bytes = bytes;
         }
         self.on.wait(submitted)?;
         if bytes == 0 {
-            return Ok(());
+            return Ok(0);
         }
         // Another thread that waits for the device may be the one that tells.
         match told.recv_timeout(A_MINUTE) {
-            Ok(Ok(())) => {}
-            Ok(Err(why)) => return Err(RunError::Backend(why.to_string())),
-            Err(_) => {
-                return Err(RunError::Backend(
-                    "the device did not map what was read back".to_owned(),
-                ));
-            }
+            Ok(Ok(())) => Ok(bytes),
+            Ok(Err(why)) => Err(RunError::Backend(why.to_string())),
+            Err(_) => Err(RunError::Backend(
+                "the device did not map what was read back".to_owned(),
+            )),
         }
-        let view = staging.get_mapped_range(0..bytes);
+    }
+
+    /// Shows what was fetched.
+    pub(crate) fn see<T>(&self, take: impl FnOnce(&[u8]) -> T) -> Result<T, RunError> {
+        let Some(staging) = self.staging.as_ref().filter(|_| self.seen_bytes > 0) else {
+            return Ok(take(&[]));
+        };
+        let view = staging.buffer.get_mapped_range(0..self.seen_bytes);
         let view = view.map_err(|e| RunError::Backend(e.to_string()))?;
-        take(&view);
-        drop(view);
-        staging.unmap();
-        Ok(())
+        Ok(take(&view))
+    }
+
+    /// The host lets go of what was fetched.
+    pub(crate) fn let_go(&mut self) {
+        if self.seen_bytes > 0
+            && let Some(staging) = &self.staging
+        {
+            staging.buffer.unmap();
+        }
+        self.seen_bytes = 0;
     }
 
     fn staging(&mut self, bytes: u64) -> Result<Buffer, RunError> {
@@ -304,18 +321,13 @@ impl Memory {
         Ok(buffer)
     }
 
-    /// Reads columns of elements from words of arenas on, in as few submissions as fit.
-    pub(crate) fn columns(
-        &mut self,
-        wanted: &mut [(u32, u64, &mut Column)],
-    ) -> Result<(), RunError> {
+    /// Reads words of arenas into columns, in as few submissions as fit.
+    pub(crate) fn columns(&mut self, wanted: &mut [Wanted]) -> Result<(), RunError> {
         let mut pieces = Vec::new();
-        for (nth, (_, _, column)) in wanted.iter().enumerate() {
-            let rows = u64::from(column.scalar().rows());
-            let all = rows * column.len() as u64;
+        for (nth, of) in wanted.iter().enumerate() {
             let mut done = 0;
-            while done < all {
-                let words = (all - done).min(READ_BYTES / 4);
+            while done < of.at.words {
+                let words = (of.at.words - done).min(READ_BYTES / 4);
                 pieces.push((nth, done, words));
                 done += words;
             }
@@ -329,8 +341,9 @@ impl Memory {
             });
             let (now, rest) = pieces.split_at(fit.count());
             let buffers = now.iter().map(|&(nth, done, words)| {
-                let (binding, word, _) = &wanted[nth];
-                (self.arena(*binding).clone(), 4 * (word + done), 4 * words)
+                let of = &wanted[nth];
+                let from = 4 * (of.at.word + done);
+                (self.arena(of.arena).clone(), from, 4 * words)
             });
             let buffers: Vec<(Buffer, u64, u64)> = buffers.collect();
             let ranges = buffers
@@ -338,51 +351,46 @@ impl Memory {
                 .map(|(buffer, from, len)| (buffer, *from, *len));
             let ranges: Vec<(&Buffer, u64, u64)> = ranges.collect();
             let encoder = self.encoder();
-            self.read(encoder, &ranges, |bytes| {
+            self.fetch(encoder, &ranges)?;
+            self.see(|bytes| {
                 let mut words: &[u32] = bytemuck::cast_slice(bytes);
-                for &(nth, done, len) in now {
-                    let column = &mut *wanted[nth].2;
-                    let rows = u64::from(column.scalar().rows());
-                    let elements = (done / rows) as usize..((done + len) / rows) as usize;
+                for &(nth, _, len) in now {
                     let (these, others) = words.split_at(len as usize);
-                    assign(column, elements, these);
+                    append(&mut wanted[nth].column, these);
                     words = others;
                 }
             })?;
+            self.let_go();
             pieces = rest;
         }
         Ok(())
     }
 }
 
-/// Words become elements.
-fn assign(column: &mut Column, at: std::ops::Range<usize>, words: &[u32]) {
+/// A result that is read.
+pub(crate) struct Wanted {
+    pub(crate) arena: u32,
+    pub(crate) at: At,
+    /// Where its elements go, which has none yet.
+    pub(crate) column: Column,
+}
+
+/// Words become elements, behind those that a column has.
+pub(crate) fn append(column: &mut Column, words: &[u32]) {
     let wide = || {
         words
             .chunks_exact(2)
             .map(|w| u64::from(w[1]) << 32 | u64::from(w[0]))
     };
-    match column.as_slice_mut() {
-        SliceMut::Bool(v) => v[at]
-            .iter_mut()
-            .zip(words)
-            .for_each(|(to, &w)| *to = w != 0),
-        SliceMut::U8(v) => v[at]
-            .iter_mut()
-            .zip(words)
-            .for_each(|(to, &w)| *to = w as u8),
-        SliceMut::U32(v) => v[at].copy_from_slice(words),
-        SliceMut::I32(v) => v[at].copy_from_slice(bytemuck::cast_slice(words)),
-        SliceMut::F32(v) => v[at].copy_from_slice(bytemuck::cast_slice(words)),
-        SliceMut::U64(v) => v[at].iter_mut().zip(wide()).for_each(|(to, w)| *to = w),
-        SliceMut::I64(v) => v[at]
-            .iter_mut()
-            .zip(wide())
-            .for_each(|(to, w)| *to = w as i64),
-        SliceMut::F64(v) => v[at]
-            .iter_mut()
-            .zip(wide())
-            .for_each(|(to, w)| *to = f64::from_bits(w)),
+    match column {
+        Column::Bool(v) => v.extend(words.iter().map(|&w| w != 0)),
+        Column::U8(v) => v.extend(words.iter().map(|&w| w as u8)),
+        Column::U32(v) => v.extend_from_slice(words),
+        Column::I32(v) => v.extend_from_slice(bytemuck::cast_slice(words)),
+        Column::F32(v) => v.extend_from_slice(bytemuck::cast_slice(words)),
+        Column::U64(v) => v.extend(wide()),
+        Column::I64(v) => v.extend(wide().map(|w| w as i64)),
+        Column::F64(v) => v.extend(wide().map(f64::from_bits)),
     }
 }
 

@@ -77,7 +77,16 @@ pub(crate) struct Fixpoint {
     pub(crate) round: Option<Round>,
 }
 
-/// What a round dispatches.
+/// Barrier groups that follow each other outside of such rounds.
+#[derive(Clone, Debug)]
+pub(crate) struct Stretch {
+    /// The steps that it begins and ends with.
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) round: Round,
+}
+
+/// What a round dispatches, or a stretch.
 #[derive(Clone, Debug)]
 pub(crate) struct Round {
     pub(crate) parts: Vec<Part>,
@@ -153,6 +162,7 @@ pub(crate) struct Plan {
     pub(crate) reductions: Vec<(usize, Option<usize>)>,
     pub(crate) waves: Vec<Wave>,
     pub(crate) fixpoints: Vec<Fixpoint>,
+    pub(crate) stretches: Vec<Stretch>,
     pub(crate) begin: usize,
     pub(crate) settle: usize,
     /// By binding of the arena.
@@ -331,21 +341,31 @@ impl<'v> Reader<'v> {
             swaps: swaps.collect::<Result<_, RunError>>()?,
             round: fixpoint["round"]
                 .is_array()
-                .then(|| self.round(fixpoint))
+                .then(|| self.round(list(fixpoint, "round"), &fixpoint["narrow"]))
                 .transpose()?,
         })
     }
 
-    fn round(&self, fixpoint: &Value) -> Result<Round, RunError> {
+    fn stretch(&self, stretch: &Value) -> Result<Stretch, RunError> {
+        let step = |key: &str| {
+            let step = stretch[key].as_u64();
+            step.ok_or_else(|| wrong(format!("a stretch has no `{key}`")))
+        };
+        Ok(Stretch {
+            from: step("from")? as usize,
+            to: step("to")? as usize,
+            round: self.round(list(stretch, "parts"), &Value::Null)?,
+        })
+    }
+
+    fn round(&self, parts: &[Value], narrow: &Value) -> Result<Round, RunError> {
         let mut round = Round {
             parts: Vec::new(),
             words: HEAD.len() as u32,
             blocks: 0,
-            narrow: (fixpoint["narrow"].as_str())
-                .map(|name| self.entry(name))
-                .transpose()?,
+            narrow: narrow.as_str().map(|name| self.entry(name)).transpose()?,
         };
-        for part in list(fixpoint, "round") {
+        for part in parts {
             let number = |key: &str| part[key].as_u64().unwrap_or(0) as u32;
             let (word, block) = (number("word") as usize, number("block"));
             if let Some(end) = part["end"].as_str() {
@@ -458,6 +478,10 @@ impl Plan {
                 .iter()
                 .map(|f| reader.fixpoint(f))
                 .collect::<Result<_, _>>()?,
+            stretches: list(plan, "stretches")
+                .iter()
+                .map(|s| reader.stretch(s))
+                .collect::<Result<_, _>>()?,
             begin: reader.entry("begin")?,
             settle: reader.entry("settle")?,
             fills: fills.collect(),
@@ -466,7 +490,7 @@ impl Plan {
         })
     }
 
-    /// Whether a shader ends a group of a round.
+    /// Whether a shader ends a group of a round or a stretch.
     pub(crate) fn is_end(&self, of: usize) -> bool {
         let mut parts = self.rounds().flat_map(|round| &round.parts);
         parts.any(|part| matches!(*part, Part::End { shader } if shader == of))
@@ -478,7 +502,9 @@ impl Plan {
     }
 
     fn rounds(&self) -> impl Iterator<Item = &Round> {
-        self.fixpoints.iter().filter_map(|f| f.round.as_ref())
+        let straight = self.stretches.iter().map(|of| &of.round);
+        let rounds = self.fixpoints.iter().filter_map(|f| f.round.as_ref());
+        rounds.chain(straight)
     }
 
     /// The number of a place.

@@ -1,6 +1,6 @@
-//! Many rounds of a fixpoint in one submission.
+//! Many rounds of a fixpoint in one submission, or barrier groups outside of such that follow each other.
 //!
-//! Each sweep of a round is an indirect dispatch. Behind the last one of a barrier group comes the group's end, one
+//! Each sweep is an indirect dispatch. Behind the last one of a barrier group comes the group's end, one
 //! workgroup, which writes how many workgroups the sweeps of the next group have: what their frontiers have items for,
 //! and none once a group has failed or the condition has said that the fixpoint is done. So rounds that were encoded and
 //! are not needed cost their dispatches, and do nothing. The end of a round also counts it in the uniforms of the sweeps,
@@ -20,8 +20,8 @@ use crate::session::Session;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vyre_core::dsl::error::RunError;
-use vyre_core::run::schedule::{End, Ran, Verdict};
-use vyre_core::vir0::module::{FixpointId, WaveId};
+use vyre_core::run::schedule::{End, Groups, Ran, Verdict};
+use vyre_core::vir0::module::{FixpointId, Step, WaveId};
 use wgpu::{
     BindGroup, BindGroupDescriptor, BindGroupEntry, BindingResource, Buffer, BufferBinding,
     BufferUsages, ComputePassDescriptor,
@@ -63,6 +63,8 @@ pub(crate) struct Batch {
     /// Encoded rounds that have ended since the fixpoint was entered, and how long the host waited for them.
     ended: u64,
     waited: Duration,
+    /// It was over before that was long: it should be over in one submission the next time.
+    is_short: bool,
 }
 
 fn whole(binding: u32, buffer: &Buffer) -> BindGroupEntry<'_> {
@@ -116,6 +118,7 @@ impl Batch {
             pace: FIRST,
             ended: 0,
             waited: Duration::ZERO,
+            is_short: false,
         })
     }
 
@@ -167,6 +170,30 @@ impl Session {
         }
     }
 
+    /// Runs the stretch that begins with this step, where there is one, in one submission.
+    pub(crate) fn stretch(&mut self, from: usize, round: u32) -> Result<Option<Groups>, RunError> {
+        let pass = Arc::clone(&self.pass);
+        let mut stretches = pass.plan.stretches.iter().enumerate();
+        let Some((nth, of)) = stretches.find(|(_, of)| of.from == from) else {
+            return Ok(None);
+        };
+        let mut batch = match self.straight[nth].take() {
+            Some(batch) => batch,
+            None => Batch::new(&self.on, &self.memory, &pass, &of.round)?,
+        };
+        let with_results = self.gives_results(of.to, &[]);
+        let told = self.submit(&mut batch, &of.round, (round, 1, 1), with_results)?;
+        self.straight[nth] = Some(batch);
+        self.swept = false;
+        Ok(Some(match told[FAILED].checked_sub(1) {
+            Some(at) => Groups::Failed {
+                at: at as usize,
+                failures: self.failures()?.unwrap_or_default(),
+            },
+            None => Groups::Ended(of.to),
+        }))
+    }
+
     /// Runs rounds of a fixpoint, the first of which has begun, in one submission.
     pub(crate) fn many(
         &mut self,
@@ -191,17 +218,23 @@ impl Session {
             _ => 0,
         };
         let rounds = (steps + more).min(most).min(u32::MAX.into()) as u32;
-        let ran = self.submit(&mut batch, fixpoint, of, (round, steps, rounds));
+        let swaps = &pass.plan.fixpoints[fixpoint.index()].swaps;
+        let mut until = pass.named.schedule.iter();
+        let until = until.position(|step| *step == Step::Until(fixpoint));
+        let until = until.expect("a fixpoint ends");
+        let with_results = batch.is_short && round == 0 && self.gives_results(until, swaps);
+        let told = self.submit(&mut batch, of, (round, steps, rounds), with_results);
+        let ran = told.and_then(|told| self.ran(fixpoint, &told));
+        self.swept = false;
         let took = started.elapsed();
         if let Ok((ran, narrow)) = &ran {
             batch.ended += ran.rounds - narrow;
         }
         batch.waited += took;
         let goes_on = matches!(&ran, Ok((ran, _)) if matches!(ran.end, End::Said(Verdict::Again)));
+        batch.is_short = batch.waited < 4 * SHORT;
         batch.pace = match goes_on {
-            false if batch.waited < 4 * SHORT => {
-                (batch.ended + (batch.ended / 8).max(2)).clamp(FIRST, MOST)
-            }
+            false if batch.is_short => (batch.ended + (batch.ended / 8).max(2)).clamp(FIRST, MOST),
             _ if took < SHORT => (2 * steps).min(MOST),
             _ if took > 4 * SHORT => (steps / 2).max(1),
             _ => steps,
@@ -213,12 +246,11 @@ impl Session {
     fn submit(
         &mut self,
         batch: &mut Batch,
-        fixpoint: FixpointId,
         of: &plan::Round,
         (round, steps, rounds): (u32, u64, u32),
-    ) -> Result<(Ran, u64), RunError> {
+        with_results: bool,
+    ) -> Result<Vec<u32>, RunError> {
         let (pass, on) = (Arc::clone(&self.pass), Arc::clone(&self.on));
-        let swaps = &pass.plan.fixpoints[fixpoint.index()].swaps;
         let stride = self.memory.block_bytes;
         // Ends have a uniform like that of any other dispatch; the round that they are in is among the arguments.
         let words = self.block(round, 1, [0; 5]);
@@ -291,7 +323,13 @@ impl Session {
         }
         drop(commands);
         let more = [(&batch.dispatches, 0, 4 * STATE as u64)];
-        let told = self.look_after(encoder, &more)?;
+        self.look_after(encoder, &more, with_results)
+    }
+
+    /// What rounds of a fixpoint came to, by the words that tell it, and how many of them one workgroup took.
+    fn ran(&mut self, fixpoint: FixpointId, told: &[u32]) -> Result<(Ran, u64), RunError> {
+        let pass = Arc::clone(&self.pass);
+        let swaps = &pass.plan.fixpoints[fixpoint.index()].swaps;
         let (rounds, failed) = (told[ENDED], told[FAILED]);
         // Swaps of one round may share a buffer, so that two rounds of them need not undo each other.
         for _ in 0..rounds {

@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::device::Opened;
-use crate::memory::{At, BLOCKS, Memory};
+use crate::memory::{At, BLOCKS, Memory, Wanted, append};
 use crate::pass::Pass;
 use crate::plan::{self, Items, Param};
 use crate::rounds::Batch;
@@ -14,11 +14,11 @@ use vyre_core::run::args::{Args, check_columns, check_run, resolve_topologies};
 use vyre_core::run::backend::{Executor, Followed, LaunchHint, Opening, Progress};
 use vyre_core::run::outcome::Outcome;
 use vyre_core::run::schedule::{
-    Failures, Fault, Meter, Overflow, Pending, Ran, Sweeper, Verdict, follow,
+    Failures, Fault, Groups, Meter, Overflow, Pending, Ran, Sweeper, Verdict, follow,
 };
 use vyre_core::run::stop::Stop;
 use vyre_core::vir0::module::{
-    BufferId, FixpointId, ListId, Program, ReductionId, Role, Uniform, WaveId,
+    BufferId, FixpointId, ListId, Program, ReductionId, Role, Step, Uniform, WaveId,
 };
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::sizes::Sizes;
@@ -27,6 +27,9 @@ use wgpu::{Buffer, CommandEncoder, ComputePassDescriptor};
 
 /// The kind of a fault that is the limit of turns.
 const TURNS: u32 = 255;
+
+/// Results that may come with the last look.
+const FEW_BYTES: u64 = 4 << 20;
 
 /// What the device does next.
 pub(crate) enum Act {
@@ -59,14 +62,17 @@ pub(crate) struct Session {
     /// The words of `control` before the records, as the device has them when it has done all that it was told.
     pub(crate) control: Vec<u32>,
     /// What the device has not been told yet.
-    acts: Vec<Act>,
+    pub(crate) acts: Vec<Act>,
     /// Whether something was swept since the host last looked at the end of a barrier group.
-    swept: bool,
+    pub(crate) swept: bool,
     /// The uniforms of that.
     blocks: Vec<u8>,
-    /// What is made for fixpoints whose rounds run many at a time.
+    /// What is made for fixpoints whose rounds run many at a time, and for stretches.
     pub(crate) batches: Vec<Option<Batch>>,
+    pub(crate) straight: Vec<Option<Batch>>,
     clock: Option<Clock>,
+    /// Where results begin in what the host sees, where they came with the last look.
+    results_from: Option<usize>,
     /// Rounds of a submission, where that is fixed.
     pub(crate) at_once: Option<u64>,
 }
@@ -119,6 +125,8 @@ impl Session {
             blocks: Vec::new(),
             batches: program.fixpoints.iter().map(|_| None).collect(),
             clock: Clock::new(on)?,
+            results_from: None,
+            straight: pass.plan.stretches.iter().map(|_| None).collect(),
             at_once: None,
             program,
             pass,
@@ -244,14 +252,15 @@ impl Session {
     /// Submits it, and waits until the host has the words of `control` that it leaves.
     pub(crate) fn look(&mut self) -> Result<(), RunError> {
         let encoder = self.encode();
-        self.look_after(encoder, &[]).map(|_| ())
+        self.look_after(encoder, &[], false).map(|_| ())
     }
 
-    /// Submits commands, and waits until the host has the words of `control`, and these bytes.
+    /// Submits commands, and waits until the host has the words of `control`, these bytes, and, where it is so, results.
     pub(crate) fn look_after(
         &mut self,
         mut encoder: CommandEncoder,
         more: &[(&Buffer, u64, u64)],
+        with_results: bool,
     ) -> Result<Vec<u32>, RunError> {
         let times = self.clock.as_mut().map(|clock| {
             clock.ask(&mut encoder);
@@ -262,16 +271,64 @@ impl Session {
         let mut ranges = vec![(&control, 0, 4 * words as u64)];
         ranges.extend_from_slice(more);
         ranges.extend(times.iter().map(|(times, bytes)| (times, 0, *bytes)));
+        let told: u64 = ranges.iter().map(|(_, _, bytes)| bytes).sum();
+        let results = match with_results {
+            true => self.results_at(),
+            false => Vec::new(),
+        };
+        let buffers = results.iter().map(|(arena, at)| {
+            let buffer = self.memory.arena(*arena).clone();
+            (buffer, 4 * at.word, 4 * at.words)
+        });
+        let buffers: Vec<(Buffer, u64, u64)> = buffers.collect();
+        ranges.extend(
+            buffers
+                .iter()
+                .map(|(buffer, from, bytes)| (buffer, *from, *bytes)),
+        );
+        self.memory.fetch(encoder, &ranges)?;
         let (mirror, mut rest) = (&mut self.control, Vec::new());
-        self.memory.read(encoder, &ranges, |bytes| {
-            let (first, behind) = bytes.split_at(4 * words);
+        self.memory.see(|bytes| {
+            let (first, behind) = bytes[..told as usize].split_at(4 * words);
             mirror.copy_from_slice(bytemuck::cast_slice(first));
             rest.extend_from_slice(bytemuck::cast_slice(behind));
         })?;
+        self.results_from = with_results.then_some(told as usize);
+        if !with_results {
+            self.memory.let_go();
+        }
         if let (Some(clock), Some((_, bytes))) = (&mut self.clock, times) {
             clock.take(&rest.split_off(rest.len() - bytes as usize / 4));
         }
         Ok(rest)
+    }
+
+    /// Where the results are that are buffers.
+    fn results_at(&self) -> Vec<(u32, At)> {
+        let (program, pass) = (&self.program, &self.pass);
+        let results = (program.buffers.iter().zip(&pass.named.buffers))
+            .filter(|(buffer, _)| matches!(buffer.role, Role::Output | Role::InOut));
+        let results = results.map(|(_, named)| {
+            let place = pass.plan.place(&named.name);
+            let place = place.expect("every buffer has a place");
+            (pass.plan.places[place].arena, self.places[place])
+        });
+        results.collect()
+    }
+
+    /// Whether the results may come with the look behind this step: nothing is swept behind it, it changes no places, and
+    /// there are few. How long lists are is not known before.
+    pub(crate) fn gives_results(&self, behind: usize, swaps: &[(usize, usize)]) -> bool {
+        let program = &self.program;
+        let steps = &program.schedule[behind..];
+        let is_last = match steps {
+            [Step::End, ..] => true,
+            [_, Step::End, ..] => true,
+            _ => false,
+        };
+        let words: u64 = self.results_at().iter().map(|(_, at)| at.words).sum();
+        let is_fixed = program.lists.iter().all(|list| !list.output);
+        is_last && swaps.is_empty() && is_fixed && 4 * words <= FEW_BYTES
     }
 
     // Runs.
@@ -287,6 +344,7 @@ impl Session {
         self.swept = true;
         self.blocks.clear();
         self.control.fill(0);
+        self.results_from = None;
         let places = self.memory.place(&pass.plan, &self.stays, &self.sizes)?;
         self.places = places;
         self.lay_uniform()?;
@@ -331,7 +389,7 @@ impl Session {
         };
         let rows = u32::from(scalar.rows());
         let elements = at.words as u32 / rows;
-        let groups = self.groups(elements.into(), WORKGROUP.into()).max(1);
+        let groups = self.groups_for(elements.into(), WORKGROUP.into()).max(1);
         let fill = [
             at.word as u32,
             elements,
@@ -350,7 +408,7 @@ impl Session {
     }
 
     /// Workgroups of so many invocations for so many items: none for none.
-    fn groups(&self, items: u64, invocations: u64) -> u32 {
+    fn groups_for(&self, items: u64, invocations: u64) -> u32 {
         let groups = items.div_ceil(invocations);
         groups.min(self.most_groups(invocations)) as u32
     }
@@ -369,7 +427,7 @@ impl Session {
             false => 0,
         };
         let spread = spread.min(self.most_groups(wave.invocations)) as u32;
-        self.groups(items, wave.invocations).max(spread)
+        self.groups_for(items, wave.invocations).max(spread)
     }
 
     /// The results of a run that has come to its end.
@@ -386,12 +444,8 @@ impl Session {
                 let (arena, at) = at(&pass.named.buffers[id.index()].name);
                 let len = at.words / u64::from(buffer.scalar.rows());
                 let column = results.output_mut(id, buffer.scalar);
-                sized(column, len, buffer.field())?;
-                wanted.push((
-                    arena,
-                    at.word,
-                    std::mem::replace(column, empty(buffer.scalar)),
-                ));
+                let column = roomy(column, len, buffer.field())?;
+                wanted.push(Wanted { arena, at, column });
             }
         }
         for (id, (list, held)) in (0..)
@@ -404,18 +458,25 @@ impl Session {
                 for (field, (column, &scalar)) in columns.zip(&list.fields).enumerate() {
                     let name = &pass.named.lists[id.index()].name;
                     let (arena, at) = at(&format!("{name}.items.{field}"));
-                    sized(column, len, &list.name)?;
-                    wanted.push((arena, at.word, std::mem::replace(column, empty(scalar))));
+                    let words = len * u64::from(scalar.rows());
+                    let (at, column) = (At { words, ..at }, roomy(column, len, &list.name)?);
+                    wanted.push(Wanted { arena, at, column });
                 }
             }
         }
-        let mut read: Vec<_> = wanted
-            .iter_mut()
-            .map(|(arena, word, column)| (*arena, *word, column))
-            .collect();
-        let done = self.memory.columns(&mut read);
-        drop(read);
-        let mut columns = wanted.into_iter().map(|(_, _, column)| column);
+        let done = match self.results_from.take() {
+            Some(from) => self.memory.see(|bytes| {
+                let mut words: &[u32] = bytemuck::cast_slice(&bytes[from..]);
+                for of in &mut wanted {
+                    let (these, others) = words.split_at(of.at.words as usize);
+                    append(&mut of.column, these);
+                    words = others;
+                }
+            }),
+            None => self.memory.columns(&mut wanted),
+        };
+        self.memory.let_go();
+        let mut columns = wanted.into_iter().map(|of| of.column);
         for (id, buffer) in (0..).map(BufferId).zip(&program.buffers) {
             if matches!(buffer.role, Role::Output | Role::InOut) {
                 *results.output_mut(id, buffer.scalar) =
@@ -530,19 +591,15 @@ impl Session {
     }
 }
 
-fn empty(scalar: Scalar) -> Column {
-    Column::filled(scalar, 0, 0)
-}
-
-/// A column of this length, in the memory that it has.
-fn sized(column: &mut Column, len: u64, name: &str) -> Result<(), RunError> {
-    let bytes = len * column.scalar().size_bytes();
+/// Takes a column, without elements and with memory for so many.
+fn roomy(column: &mut Column, len: u64, name: &str) -> Result<Column, RunError> {
+    let scalar = column.scalar();
     column.reset(0, 0);
     if !column.reserve(len as usize) {
+        let bytes = len.saturating_mul(scalar.size_bytes());
         return Err(RunError::no_memory(format_args!("`{name}`"), bytes));
     }
-    column.reset(len as usize, 0);
-    Ok(())
+    Ok(std::mem::replace(column, Column::filled(scalar, 0, 0)))
 }
 
 impl Sweeper for Session {
@@ -616,6 +673,10 @@ impl Sweeper for Session {
                 self.control[held.tail] = 0;
             }
         }
+    }
+
+    fn groups(&mut self, from: usize, round: u32) -> Result<Option<Groups>, RunError> {
+        self.stretch(from, round)
     }
 
     fn rounds(

@@ -103,6 +103,19 @@ pub trait Sweeper {
         Ok(vec![0; program.fixpoints.len()])
     }
 
+    /// Runs barrier groups that follow each other without the driver between them, where the sweeper can: from the wave at
+    /// the step `from` on, in a round of its innermost fixpoint, up to a barrier or the end of the schedule. `None`: the
+    /// driver goes step by step.
+    ///
+    /// It is asked only where steps are not counted and sweeps are not timed. [`enter`](Sweeper::enter) is not called
+    /// between these groups.
+    ///
+    /// # Errors
+    /// As [`sweep`](Sweeper::sweep).
+    fn groups(&mut self, _from: usize, _round: u32) -> Result<Option<Groups>, RunError> {
+        Ok(None)
+    }
+
     /// Runs rounds of a fixpoint without the driver between them, where the sweeper can: sweeps, ends of barrier groups,
     /// buffers that trade places, conditions and starts of further rounds. The fixpoint begins at the step `from` and has
     /// no other in it, and the round `round` has begun. At most `most` rounds, at least one; when the condition asks for
@@ -142,6 +155,20 @@ pub enum Verdict {
     Again,
     /// The condition has faulted.
     Faulted(Fault),
+}
+
+/// What came of barrier groups that a sweeper ran [together](Sweeper::groups).
+#[derive(Debug)]
+pub enum Groups {
+    /// All have ended, the last one with this step.
+    Ended(usize),
+    /// One failed.
+    Failed {
+        /// The step that ends the group.
+        at: usize,
+        /// What went wrong in it.
+        failures: Box<Failures>,
+    },
 }
 
 /// Rounds that a sweeper ran [together](Sweeper::rounds).
@@ -498,6 +525,27 @@ impl<'p> Course<'p> {
                         None => 0,
                     };
                     sweeper.meter().look()?;
+                    let meter = sweeper.meter();
+                    let looks = meter.is_limited() || meter.time_waves;
+                    let ran = match looks {
+                        true => None,
+                        false => sweeper.groups(at, round)?,
+                    };
+                    match ran {
+                        None => {}
+                        Some(Groups::Failed { at, failures }) => {
+                            return Err(failed(program, sweeper.sizes(), at, *failures));
+                        }
+                        Some(Groups::Ended(last)) => {
+                            sweeper.meter().whole()?;
+                            if program.schedule[last] == Step::End {
+                                return Ok(());
+                            }
+                            at = last + 1;
+                            sweeper.enter(self.group[at])?;
+                            continue;
+                        }
+                    }
                     let together = match sweeper.fuses(wave) {
                         true => self.together(sweeper.meter(), at),
                         false => Vec::new(),
