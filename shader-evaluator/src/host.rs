@@ -486,7 +486,7 @@ impl Run<'_> {
     fn follow(&mut self) -> Result<(), Stop> {
         let plan = self.pass.plan.clone();
         let steps = list(&plan, "steps");
-        let mut at = 0;
+        let (mut at, mut unseen) = (0, None);
         loop {
             let Some(step) = steps.get(at) else {
                 return Err(Stop::Plan("it has no end".to_owned()));
@@ -499,8 +499,18 @@ impl Run<'_> {
                 let together = self.pass.rounds_at_once > 0;
                 let stretch = stretches.find(|of| together && of["from"] == at);
                 if let Some(stretch) = stretch {
-                    self.submit((list(stretch, "parts"), None), (round, 1, 1))?;
+                    let parts = list(stretch, "parts");
+                    let (_, failed) = self.submit((parts, None), None, (round, 1, 1))?;
                     at = stretch["to"].as_u64().unwrap_or(0) as usize;
+                    // A fixpoint that starts behind it finds out by itself.
+                    let next = steps.get(at + 1).and_then(|step| step["loop"].as_str());
+                    match next
+                        .map(|name| find(&plan, "fixpoints", name))
+                        .transpose()?
+                    {
+                        Some((_, next)) if next["round"].is_array() => unseen = Some(failed),
+                        _ => self.went(failed)?,
+                    }
                     if steps[at] == "end" {
                         return Ok(());
                     }
@@ -511,13 +521,16 @@ impl Run<'_> {
             } else if let Some(fixpoint) = step["loop"].as_str() {
                 self.entered.insert(fixpoint.to_owned(), 0);
                 let (_, fixpoint) = find(&plan, "fixpoints", fixpoint)?;
-                self.dispatch(text(fixpoint, "begin"), 1)?;
+                let unseen = unseen.take();
+                if unseen.is_none() {
+                    self.dispatch(text(fixpoint, "begin"), 1)?;
+                }
                 if self.pass.rounds_at_once > 0 && fixpoint["round"].is_array() {
                     let name = text(fixpoint, "name");
                     let ends = |step: &Value| step["until"].as_str() == Some(name);
                     let until = steps.iter().position(ends);
                     at = until.ok_or_else(|| Stop::Plan(format!("`{name}` has no end")))?;
-                    self.together(fixpoint)?;
+                    self.together(fixpoint, unseen)?;
                 }
             } else if let Some(name) = step["until"].as_str() {
                 self.settle(at)?;
@@ -581,7 +594,8 @@ impl Run<'_> {
     }
 
     /// Rounds of a fixpoint that has begun follow each other by what shaders say, to its end.
-    fn together(&mut self, fixpoint: &Value) -> Result<(), Stop> {
+    /// Behind a stretch that nobody has looked at, it starts by itself: `unseen` is what the stretch said of a failure.
+    fn together(&mut self, fixpoint: &Value, mut unseen: Option<u32>) -> Result<(), Stop> {
         let name = text(fixpoint, "name");
         loop {
             let round = self.entered[name];
@@ -590,7 +604,11 @@ impl Run<'_> {
             // One workgroup may take as many rounds again.
             let steps = most.div_ceil(2);
             let (parts, narrow) = (list(fixpoint, "round"), fixpoint["narrow"].as_str());
-            let ended = self.submit((parts, narrow), (round, most, steps))?;
+            let start = fixpoint["start"].as_str().filter(|_| unseen.is_some());
+            let rounds = (round, most, steps);
+            let (ended, failed) = self.submit((parts, narrow), start, rounds)?;
+            self.went(unseen.take().unwrap_or(0))?;
+            self.went(failed)?;
             for _ in 0..ended {
                 self.swap(fixpoint);
             }
@@ -600,21 +618,32 @@ impl Run<'_> {
         }
     }
 
-    /// Barrier groups follow each other by what shaders say, so many times; how many rounds have ended.
+    /// What barrier groups said of a failure.
+    fn went(&self, failed: u32) -> Result<(), Stop> {
+        match failed.checked_sub(1) {
+            Some(at) => Err(self.failed(at as usize)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Barrier groups follow each other by what shaders say, so many times; how many rounds have ended, and whether one
+    /// failed.
     fn submit(
         &mut self,
         (parts, narrow): (&[Value], Option<&str>),
+        start: Option<&str>,
         (round, most, steps): (u32, u32, u32),
-    ) -> Result<u32, Stop> {
+    ) -> Result<(u32, u32), Stop> {
         let plan = self.pass.plan.clone();
         let head = list(&plan, "dispatches").len();
         let number = |part: &Value, key: &str| part[key].as_u64().unwrap_or(0) as usize;
         let stride = list(&plan, "params").len();
         let groups = self.pass.most_groups;
-        let words = [1, 0, 0, round, most, stride as u32, groups, 2, 0, steps];
+        let goes = u32::from(start.is_none());
+        let words = [goes, 0, 0, round, most, stride as u32, groups, 2, 0, steps];
         let mut args = words[..head].to_vec();
         let mut blocks = Vec::new();
-        let mut is_first = true;
+        let mut is_first = start.is_none();
         self.params.round = round;
         for part in parts {
             let Some(wave) = part["sweep"].as_str().or(part["close"].as_str()) else {
@@ -644,9 +673,9 @@ impl Run<'_> {
         self.set_words(DISPATCHES, &args)?;
         self.set_words(BLOCKS, &blocks)?;
         let common = self.uniform_words()?;
-        if let Some(narrow) = narrow {
+        for once in [start, narrow].into_iter().flatten() {
             self.set_words(0, &common)?;
-            self.launch(narrow, 1)?;
+            self.launch(once, 1)?;
         }
         for _ in 0..steps {
             for part in parts {
@@ -674,10 +703,7 @@ impl Run<'_> {
                 }
             }
         }
-        match self.argument(2)?.checked_sub(1) {
-            Some(at) => Err(self.failed(at as usize)?),
-            None => self.argument(1),
-        }
+        Ok((self.argument(1)?, self.argument(2)?))
     }
 
     fn items(&self, wave: &Value) -> Result<u64, Stop> {

@@ -139,10 +139,14 @@ fn checked(name: &str, program: &Program) -> (usize, usize) {
         let parts = program.waves.len() + program.fixpoints.len();
         // `begin`, `settle`, and fills of two buffers or three.
         let common = 4 + usize::from(made.shaders.iter().any(|s| s.entry() == "fill_wide"));
-        // Groups of rounds end by themselves, too.
+        // Groups end by themselves, too, and rounds start so.
         let ends = made.shaders.iter().map(|s| s.entry());
         let ends = ends
-            .filter(|e| e.ends_with("_end") || e.ends_with("_narrow"))
+            .filter(|e| {
+                ["_end", "_start", "_narrow"]
+                    .iter()
+                    .any(|of| e.ends_with(of))
+            })
             .count();
         let made_parts = made.shaders.len() - common - ends;
         assert_eq!(made_parts, 2 * (parts - made.refusals.len()), "{name}");
@@ -725,6 +729,7 @@ fn entry_points_have_names_of_their_own() {
             "a_b_2_end",
             "A_B_3_end",
             "a_b_2_2_end",
+            "a_b_2_start",
             "a_b_2_2_narrow",
             "gr_e_end",
             "begin_end",

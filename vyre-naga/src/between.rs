@@ -7,6 +7,7 @@
 //! | *wave*`_close` | behind a sweep: the lowest fault of the records, reductions, what of a list was swept |
 //! | `settle` | at the end of a barrier group: what was pushed and appended is there; whether the run has failed |
 //! | *fixpoint*`_begin` | at the start of a round: frontiers flip, reductions begin anew |
+//! | *fixpoint*`_start` | the same at the start of a fixpoint behind a group that the host did not look at |
 //! | *fixpoint*`_until` | at the end of a round: the condition |
 //! | *wave*`_narrow` | rounds in one workgroup, while they have little to do |
 //! | *wave*`_end` | all of these behind the last sweep of a group, and how many workgroups the next sweeps have |
@@ -338,6 +339,25 @@ fn begun(f: &mut Fun<'_, '_>, program: &Program, id: FixpointId) {
         let began = f.control(f.m.layout.control(Held::Began(id.0, list.0)));
         f.store(began, len);
     }
+}
+
+/// At the start of a fixpoint behind barrier groups that the host did not look at: if they have failed, it has no rounds.
+pub(crate) fn start(program: &Program, layout: &Layout, round: &Stretch) -> Option<Module> {
+    let fixpoint = round.fixpoint?;
+    let name = format!("{}_start", layout.fixpoint(fixpoint));
+    let dispatches = round.dispatches();
+    let one = |f: &mut Fun<'_, '_>, (): (), _: Place| {
+        begun(f, program, fixpoint);
+        let status = f.control_now(f.m.layout.control(Held::Status));
+        let holds = f.with(Bin::Equal, status, 0);
+        let word = f.word_of(holds);
+        let goes_on = f.local("goes_on", None);
+        f.store(goes_on, word);
+        let going = f.dispatches(Word::Going as u32);
+        f.store(going, word);
+        aim_at(f, program, &dispatches, (0, goes_on));
+    };
+    Some(module(layout, &name, 1, |_| (), one))
 }
 
 /// The condition of a fixpoint as a function.

@@ -174,6 +174,7 @@ pub fn shaders(program: &Program, target: Target, options: Options) -> Result<Sh
     for stretch in stretches.iter().filter(|_| refusals.is_empty()) {
         let ends = 0..stretch.groups.len();
         modules.extend(ends.map(|group| between::end(program, &layout, stretch, group)));
+        modules.extend(between::start(program, &layout, stretch));
         let lanes = stretch.narrow(program, options);
         modules.extend(lanes.map(|lanes| between::narrow(program, &layout, stretch, lanes)));
     }

@@ -182,7 +182,7 @@ pub(crate) fn plan(
             "swaps": swaps.collect::<Value>(), "watches": watched.collect::<Value>(),
             "faults": faults(program, f.until),
             "round": of_rounds.map(|r| parts(program, layout, r)),
-            "narrow": narrow,
+            "narrow": narrow, "start": of_rounds.map(|_| format!("{}_start", layout.fixpoint(id))),
         })
     });
     set("fixpoints", fixpoints.collect());

@@ -96,6 +96,8 @@ pub(crate) struct Round {
     pub(crate) blocks: u32,
     /// Takes rounds in one workgroup.
     pub(crate) narrow: Option<usize>,
+    /// Starts the fixpoint behind a stretch that the host did not look at.
+    pub(crate) start: Option<usize>,
 }
 
 /// A dispatch of a round: the word with its workgroups, and the number of its uniform.
@@ -341,7 +343,7 @@ impl<'v> Reader<'v> {
             swaps: swaps.collect::<Result<_, RunError>>()?,
             round: fixpoint["round"]
                 .is_array()
-                .then(|| self.round(list(fixpoint, "round"), &fixpoint["narrow"]))
+                .then(|| self.round(list(fixpoint, "round"), fixpoint))
                 .transpose()?,
         })
     }
@@ -354,16 +356,18 @@ impl<'v> Reader<'v> {
         Ok(Stretch {
             from: step("from")? as usize,
             to: step("to")? as usize,
-            round: self.round(list(stretch, "parts"), &Value::Null)?,
+            round: self.round(list(stretch, "parts"), stretch)?,
         })
     }
 
-    fn round(&self, parts: &[Value], narrow: &Value) -> Result<Round, RunError> {
+    fn round(&self, parts: &[Value], of: &Value) -> Result<Round, RunError> {
+        let named = |key: &str| of[key].as_str().map(|name| self.entry(name)).transpose();
         let mut round = Round {
             parts: Vec::new(),
             words: HEAD.len() as u32,
             blocks: 0,
-            narrow: narrow.as_str().map(|name| self.entry(name)).transpose()?,
+            narrow: named("narrow")?,
+            start: named("start")?,
         };
         for part in parts {
             let number = |key: &str| part[key].as_u64().unwrap_or(0) as u32;
@@ -490,10 +494,11 @@ impl Plan {
         })
     }
 
-    /// Whether a shader ends a group of a round or a stretch.
+    /// Whether a shader ends a group of a round or a stretch, or starts a fixpoint.
     pub(crate) fn is_end(&self, of: usize) -> bool {
-        let mut parts = self.rounds().flat_map(|round| &round.parts);
-        parts.any(|part| matches!(*part, Part::End { shader } if shader == of))
+        let ends = |part: &Part| matches!(*part, Part::End { shader } if shader == of);
+        let mut rounds = self.rounds();
+        rounds.any(|round| round.start == Some(of) || round.parts.iter().any(ends))
     }
 
     /// Whether a shader takes rounds in one workgroup.

@@ -20,11 +20,11 @@ use crate::session::Session;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vyre_core::dsl::error::RunError;
-use vyre_core::run::schedule::{End, Groups, Ran, Verdict};
+use vyre_core::run::schedule::{End, Failures, Groups, Ran, Verdict};
 use vyre_core::vir0::module::{FixpointId, Step, WaveId};
 use wgpu::{
     BindGroup, BindGroupDescriptor, BindGroupEntry, BindingResource, Buffer, BufferBinding,
-    BufferUsages, ComputePassDescriptor,
+    BufferUsages, ComputePass, ComputePassDescriptor,
 };
 
 /// What a submission should take at least, where its fixpoint goes on for so long.
@@ -122,6 +122,11 @@ impl Batch {
         })
     }
 
+    /// Where its state is, for the host to look at.
+    fn state(&self) -> (&Buffer, u64, u64) {
+        (&self.dispatches, 0, 4 * STATE as u64)
+    }
+
     /// What sweeps have, and what rounds in one workgroup have, where there are such.
     fn groups(
         &mut self,
@@ -170,28 +175,51 @@ impl Session {
         }
     }
 
-    /// Runs the stretch that begins with this step, where there is one, in one submission.
+    /// Runs the stretch that begins with this step, where there is one, in one submission. Where a fixpoint follows whose
+    /// rounds are submitted, that submission has the stretch, too: until then nobody asks what came of it.
     pub(crate) fn stretch(&mut self, from: usize, round: u32) -> Result<Option<Groups>, RunError> {
         let pass = Arc::clone(&self.pass);
         let mut stretches = pass.plan.stretches.iter().enumerate();
         let Some((nth, of)) = stretches.find(|(_, of)| of.from == from) else {
             return Ok(None);
         };
-        let mut batch = match self.straight[nth].take() {
-            Some(batch) => batch,
-            None => Batch::new(&self.on, &self.memory, &pass, &of.round)?,
-        };
+        if let Some(Step::Loop(fixpoint)) = pass.named.schedule.get(of.to + 1)
+            && pass.plan.fixpoints[fixpoint.index()].round.is_some()
+        {
+            self.waiting = Some((nth, round));
+            return Ok(Some(Groups::Ended(of.to)));
+        }
+        let mut batch = self.straight_batch(nth)?;
         let with_results = self.gives_results(of.to, &[]);
-        let told = self.submit(&mut batch, &of.round, (round, 1, 1), with_results)?;
+        let told = self.submit((&mut batch, &of.round), (round, 1, 1), with_results);
         self.straight[nth] = Some(batch);
         self.swept = false;
-        Ok(Some(match told[FAILED].checked_sub(1) {
-            Some(at) => Groups::Failed {
-                at: at as usize,
-                failures: self.failures()?.unwrap_or_default(),
-            },
+        let told = told?;
+        Ok(Some(match self.failed(&told)? {
+            Some((at, failures)) => Groups::Failed { at, failures },
             None => Groups::Ended(of.to),
         }))
+    }
+
+    fn straight_batch(&mut self, nth: usize) -> Result<Batch, RunError> {
+        match self.straight[nth].take() {
+            Some(batch) => Ok(batch),
+            None => {
+                let of = &self.pass.plan.stretches[nth].round;
+                Batch::new(&self.on, &self.memory, &self.pass, of)
+            }
+        }
+    }
+
+    /// The step that ended a group which failed, by the words that tell it, and what went wrong.
+    fn failed(&self, told: &[u32]) -> Result<Option<(usize, Box<Failures>)>, RunError> {
+        match told[FAILED].checked_sub(1) {
+            Some(at) => {
+                let failures = self.failures()?.unwrap_or_default();
+                Ok(Some((at as usize, failures)))
+            }
+            None => Ok(None),
+        }
     }
 
     /// Runs rounds of a fixpoint, the first of which has begun, in one submission.
@@ -223,7 +251,7 @@ impl Session {
         let until = until.position(|step| *step == Step::Until(fixpoint));
         let until = until.expect("a fixpoint ends");
         let with_results = batch.is_short && round == 0 && self.gives_results(until, swaps);
-        let told = self.submit(&mut batch, of, (round, steps, rounds), with_results);
+        let told = self.submit((&mut batch, of), (round, steps, rounds), with_results);
         let ran = told.and_then(|told| self.ran(fixpoint, &told));
         self.swept = false;
         let took = started.elapsed();
@@ -243,34 +271,77 @@ impl Session {
         ran.map(|(ran, _)| ran)
     }
 
+    /// Submits rounds of a fixpoint, or a stretch, and before it the stretch that waits, and looks at what came of them. The
+    /// state of the one that waited stands behind the other's.
     fn submit(
         &mut self,
-        batch: &mut Batch,
-        of: &plan::Round,
+        (batch, of): (&mut Batch, &plan::Round),
         (round, steps, rounds): (u32, u64, u32),
         with_results: bool,
     ) -> Result<Vec<u32>, RunError> {
-        let (pass, on) = (Arc::clone(&self.pass), Arc::clone(&self.on));
-        let stride = self.memory.block_bytes;
+        let pass = Arc::clone(&self.pass);
         // Ends have a uniform like that of any other dispatch; the round that they are in is among the arguments.
         let words = self.block(round, 1, [0; 5]);
         let common = self.push_block(&words)?;
+        let mut before = None;
+        if let Some((nth, round)) = self.waiting.take() {
+            let stretch = self.straight_batch(nth)?;
+            self.write(
+                &stretch,
+                &pass.plan.stretches[nth].round,
+                (round, 1, 1),
+                false,
+            )?;
+            before = Some((nth, stretch));
+        }
+        self.write(batch, of, (round, steps, rounds), before.is_some())?;
 
+        let mut encoder = self.encode();
+        let mut commands = encoder.begin_compute_pass(&ComputePassDescriptor::default());
+        if let Some((nth, stretch)) = &mut before {
+            let of = &pass.plan.stretches[*nth].round;
+            self.record(&mut commands, (stretch, of, false), (common, 1));
+        }
+        self.record(
+            &mut commands,
+            (batch, of, before.is_some()),
+            (common, steps),
+        );
+        drop(commands);
+        let mut states = vec![batch.state()];
+        states.extend(before.iter().map(|(_, stretch)| stretch.state()));
+        let told = self.look_after(encoder, &states, with_results);
+        if let Some((nth, stretch)) = before {
+            self.straight[nth] = Some(stretch);
+        }
+        told
+    }
+
+    /// Writes the arguments of dispatches, and the uniforms. Where something else starts it, nothing goes on until then.
+    fn write(
+        &self,
+        batch: &Batch,
+        of: &plan::Round,
+        (round, steps, rounds): (u32, u64, u32),
+        waits: bool,
+    ) -> Result<(), RunError> {
+        let on = &self.on;
+        let stride = (self.memory.block_bytes / 4) as usize;
         let mut args = vec![0u32; of.words as usize];
         let head = [
-            1,
+            u32::from(!waits),
             0,
             0,
             round,
             rounds,
-            (stride / 4) as u32,
+            stride as u32,
             on.most_groups(),
             on.spread(),
             0,
             steps as u32,
         ];
         args[..head.len()].copy_from_slice(&head);
-        let mut uniforms = vec![0u32; (stride / 4) as usize * of.blocks as usize];
+        let mut uniforms = vec![0u32; stride * of.blocks as usize];
         for part in &of.parts {
             let (wave, word, block, closes) = match *part {
                 Part::Sweep { wave, word, block } => (wave, word, block, false),
@@ -278,68 +349,81 @@ impl Session {
                 Part::End { .. } => continue,
             };
             // Ends say how many workgroups the sweeps of other groups have.
-            let groups = match of.begins_with(wave) {
+            let groups = match of.begins_with(wave) && !waits {
                 true => self.groups_of(WaveId(wave as u16), self.items_now(wave)?),
                 false => 0,
             };
             let now = if closes { groups.min(1) } else { groups };
             args[word..word + 3].copy_from_slice(&[now, 1, 1]);
             let words = self.block(round, groups, [0; 5]);
-            let at = block as usize * (stride / 4) as usize;
+            let at = block as usize * stride;
             uniforms[at..at + words.len()].copy_from_slice(&words);
         }
-        on.queue
-            .write_buffer(&batch.dispatches, 0, bytemuck::cast_slice(&args));
-        on.queue
-            .write_buffer(&batch.blocks, 0, bytemuck::cast_slice(&uniforms));
+        let (args, uniforms) = (bytemuck::cast_slice(&args), bytemuck::cast_slice(&uniforms));
+        on.queue.write_buffer(&batch.dispatches, 0, args);
+        on.queue.write_buffer(&batch.blocks, 0, uniforms);
+        Ok(())
+    }
 
-        let mut encoder = self.encode();
-        let (sweeps, narrow) = batch.groups(&self.memory, (&pass, of.narrow.is_some()), &on);
+    /// Records so many rounds, and what starts them, where something does.
+    fn record(
+        &self,
+        commands: &mut ComputePass<'_>,
+        (batch, of, starts): (&mut Batch, &plan::Round, bool),
+        (common, steps): (u32, u64),
+    ) {
+        let (pass, on) = (&self.pass, &self.on);
+        let stride = self.memory.block_bytes as u32;
+        let (sweeps, narrow) = batch.groups(&self.memory, (pass, of.narrow.is_some()), on);
         let narrow = of.narrow.zip(narrow);
-        let mut commands = encoder.begin_compute_pass(&ComputePassDescriptor::default());
+        let once = |commands: &mut ComputePass<'_>, shader: usize, group: &BindGroup| {
+            commands.set_pipeline(pass.pipeline(on, shader));
+            commands.set_bind_group(0, group, &[common * stride]);
+            commands.dispatch_workgroups(1, 1, 1);
+        };
+        if let Some(start) = of.start.filter(|_| starts) {
+            once(commands, start, &batch.ends);
+        }
         for nth in 0..steps {
             if let Some((shader, group)) = &narrow
                 && nth % NARROW_EVERY == 0
             {
-                commands.set_pipeline(pass.pipeline(&on, *shader));
-                commands.set_bind_group(0, group, &[common * stride as u32]);
-                commands.dispatch_workgroups(1, 1, 1);
+                once(commands, *shader, group);
             }
             for part in &of.parts {
                 let (shader, word, block) = match *part {
                     Part::Sweep { wave, word, block } => (pass.plan.waves[wave].sweep, word, block),
                     Part::Close { wave, word, block } => (pass.plan.waves[wave].close, word, block),
                     Part::End { shader } => {
-                        commands.set_pipeline(pass.pipeline(&on, shader));
-                        commands.set_bind_group(0, &batch.ends, &[common * stride as u32]);
-                        commands.dispatch_workgroups(1, 1, 1);
+                        once(commands, shader, &batch.ends);
                         continue;
                     }
                 };
-                commands.set_pipeline(pass.pipeline(&on, shader));
-                commands.set_bind_group(0, &sweeps, &[block * stride as u32]);
+                commands.set_pipeline(pass.pipeline(on, shader));
+                commands.set_bind_group(0, &sweeps, &[block * stride]);
                 commands.dispatch_workgroups_indirect(&batch.dispatches, 4 * word as u64);
             }
         }
-        drop(commands);
-        let more = [(&batch.dispatches, 0, 4 * STATE as u64)];
-        self.look_after(encoder, &more, with_results)
     }
 
     /// What rounds of a fixpoint came to, by the words that tell it, and how many of them one workgroup took.
     fn ran(&mut self, fixpoint: FixpointId, told: &[u32]) -> Result<(Ran, u64), RunError> {
         let pass = Arc::clone(&self.pass);
         let swaps = &pass.plan.fixpoints[fixpoint.index()].swaps;
-        let (rounds, failed) = (told[ENDED], told[FAILED]);
+        let (told, before) = told.split_at(STATE);
+        if !before.is_empty()
+            && let Some((at, failures)) = self.failed(before)?
+        {
+            let end = End::Failed { at, failures };
+            return Ok((Ran { rounds: 0, end }, 0));
+        }
+        let rounds = told[ENDED];
         // Swaps of one round may share a buffer, so that two rounds of them need not undo each other.
         for _ in 0..rounds {
             swaps.iter().for_each(|&(a, b)| self.trade(a, b));
         }
-        let end = match failed.checked_sub(1) {
-            Some(at) => End::Failed {
-                at: at as usize,
-                failures: self.failures()?.unwrap_or_default(),
-            },
+        let end = match self.failed(told)? {
+            Some((at, failures)) => End::Failed { at, failures },
             None => End::Said(self.verdict(fixpoint)?),
         };
         let ran = Ran {

@@ -73,6 +73,8 @@ pub(crate) struct Session {
     clock: Option<Clock>,
     /// Where results begin in what the host sees, where they came with the last look.
     results_from: Option<usize>,
+    /// The stretch that goes with the next submission, and its round.
+    pub(crate) waiting: Option<(usize, u32)>,
     /// Rounds of a submission, where that is fixed.
     pub(crate) at_once: Option<u64>,
 }
@@ -127,6 +129,7 @@ impl Session {
             clock: Clock::new(on)?,
             results_from: None,
             straight: pass.plan.stretches.iter().map(|_| None).collect(),
+            waiting: None,
             at_once: None,
             program,
             pass,
@@ -345,6 +348,7 @@ impl Session {
         self.blocks.clear();
         self.control.fill(0);
         self.results_from = None;
+        self.waiting = None;
         let places = self.memory.place(&pass.plan, &self.stays, &self.sizes)?;
         self.places = places;
         self.lay_uniform()?;
@@ -662,6 +666,10 @@ impl Sweeper for Session {
 
     fn begin_round(&mut self, fixpoint: FixpointId, round: u32) {
         self.rounds[fixpoint.index()] = round;
+        if self.waiting.is_some() {
+            // The submission with the stretch starts the fixpoint, too.
+            return;
+        }
         let pass = Arc::clone(&self.pass);
         if let Err(e) = self.once(pass.plan.fixpoints[fixpoint.index()].begin, round) {
             // What goes wrong with a device is told when the host looks at it next.
