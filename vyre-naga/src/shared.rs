@@ -219,18 +219,21 @@ pub(crate) fn barrier(f: &mut Fun<'_, '_>) {
     f.push(Statement::ControlBarrier(Barrier::WORK_GROUP));
 }
 
-/// How the items of a sweep fall to workgroups: in rows of one item for each block. A block's invocations have one of
-/// each row, and which one that is changes from row to row: in many graphs the hubs are neighbours, or their numbers have
-/// a common factor.
+/// How the items of a sweep fall to workgroups: in rows of one run of items for each block. A block's invocations have one
+/// run of each row, and which one that is changes from row to row: in many graphs the hubs are neighbours, or their numbers
+/// have a common factor. Where items are many, a run is as many words as a GPU loads at least.
 #[derive(Clone, Copy)]
 pub(crate) struct Blocks {
     /// The first item.
     from: Value,
     len: Value,
-    /// Items of a row: from one item of a block to the next one, about.
+    /// Runs of a row.
     apart: Value,
-    rows: Value,
-    /// Rows that a workgroup takes at a time.
+    /// The logarithm of the items of a run.
+    run: Value,
+    /// Items that a block has at most.
+    all: Value,
+    /// Those that a workgroup takes at a time.
     most: Value,
     /// The block that the workgroup has.
     block: Value,
@@ -251,11 +254,14 @@ impl Blocks {
         let (all, most) = (f.u(u32::MAX), f.u(place.lanes));
         let turns = f.math(Math::Max, &[turns, one]);
         let fit = f.bin(Bin::Divide, all, turns);
+        // Items of a frontier lie in no order.
+        let (run, all) = runs(f, (len, apart), 0);
         Blocks {
             from: zero,
             len,
             apart,
-            rows: rows(f, len, apart),
+            run,
+            all,
             most: f.math(Math::Min, &[most, fit]),
             block: f.bin(Bin::Divide, place.group, split),
             part: f.bin(Bin::Modulo, place.group, split),
@@ -268,11 +274,13 @@ impl Blocks {
         let (zero, one) = (f.u(0), f.u(1));
         let some = f.math(Math::Max, &[from, to]);
         let len = f.bin(Bin::Subtract, some, from);
+        let (run, all) = runs(f, (len, place.groups), RUN);
         Blocks {
             from,
             len,
             apart: place.groups,
-            rows: rows(f, len, place.groups),
+            run,
+            all,
             most: f.u(place.lanes),
             block: place.group,
             part: zero,
@@ -280,31 +288,41 @@ impl Blocks {
         }
     }
 
-    /// The invocation's item of the rows from `now` on, and whether there is one.
+    /// The invocation's item of the block's from `now` on, and whether there is one.
     pub(crate) fn item(self, f: &mut Fun<'_, '_>, place: Place, now: Value) -> (Value, Value) {
-        let row = f.sum(now, place.lane);
+        let of_block = f.sum(now, place.lane);
+        let row = f.bin(Bin::ShiftRight, of_block, self.run);
+        let before = f.bin(Bin::ShiftLeft, row, self.run);
+        let in_run = f.bin(Bin::Subtract, of_block, before);
         let turned = f.with(Bin::Multiply, row, 0x9e37_79b1);
         let turned = f.with(Bin::ShiftRight, turned, 16);
         let turned = f.sum(turned, self.block);
         let column = f.bin(Bin::Modulo, turned, self.apart);
         let before = f.bin(Bin::Multiply, row, self.apart);
-        let at = f.sum(before, column);
-        let left = f.bin(Bin::Subtract, self.len, before);
-        let is_row = f.bin(Bin::Less, row, self.rows);
-        let of_all = f.bin(Bin::Less, column, left);
-        let of_block = f.bin(Bin::Less, place.lane, self.most);
-        let here = f.bin(Bin::LogicalAnd, is_row, of_all);
-        (f.sum(self.from, at), f.bin(Bin::LogicalAnd, of_block, here))
+        let run = f.sum(before, column);
+        let first = f.bin(Bin::ShiftLeft, run, self.run);
+        // The last row may be shorter, and so may the last run.
+        let runs = f.bin(Bin::ShiftRight, self.len, self.run);
+        let is_run = f.bin(Bin::LessEqual, run, runs);
+        let left = f.bin(Bin::Subtract, self.len, first);
+        let of_run = f.bin(Bin::Less, in_run, left);
+        let mut here = f.bin(Bin::LogicalAnd, is_run, of_run);
+        for (at, most) in [(of_block, self.all), (place.lane, self.most)] {
+            let fits = f.bin(Bin::Less, at, most);
+            here = f.bin(Bin::LogicalAnd, here, fits);
+        }
+        let at = f.sum(first, in_run);
+        (f.sum(self.from, at), here)
     }
 
-    /// What a workgroup takes at a time: the first row of that, and how many there are, which is uniform.
+    /// What a workgroup takes at a time: where that begins in its block, and how many items it may be, which is uniform.
     pub(crate) fn each(
         self,
         f: &mut Fun<'_, '_>,
         (shared, place): (Shared, Place),
         body: impl FnOnce(&mut Fun<'_, '_>, Value, Value),
     ) {
-        let next = f.local("row", None);
+        let next = f.local("of_block", None);
         // What is left over of workgroups that share blocks has none.
         let (zero, none) = (f.u(0), f.u(u32::MAX));
         let beyond = f.bin(Bin::GreaterEqual, self.block, self.apart);
@@ -314,9 +332,9 @@ impl Blocks {
             let now = f.load(next);
             // All find the same number, behind all that was read of those before.
             let count = shared.alike(f, place, |f| {
-                let (zero, rows) = (f.u(0), self.rows);
-                let here = f.bin(Bin::Less, now, rows);
-                let left = f.bin(Bin::Subtract, rows, now);
+                let (zero, all) = (f.u(0), self.all);
+                let here = f.bin(Bin::Less, now, all);
+                let left = f.bin(Bin::Subtract, all, now);
                 let left = f.math(Math::Min, &[left, self.most]);
                 f.select(here, left, zero)
             });
@@ -332,13 +350,23 @@ impl Blocks {
     }
 }
 
-/// Rows of so many items each, the last of which may be shorter.
-fn rows(f: &mut Fun<'_, '_>, len: Value, apart: Value) -> Value {
-    let whole = f.bin(Bin::Divide, len, apart);
-    let rest = f.bin(Bin::Modulo, len, apart);
+/// The logarithm of the items of a run.
+const RUN: u32 = 3;
+
+/// The logarithm of the items of a run, at most this, and how many items each of so many blocks has at most.
+fn runs(f: &mut Fun<'_, '_>, (len, blocks): (Value, Value), most: u32) -> (Value, Value) {
+    let each = f.bin(Bin::Divide, len, blocks);
+    // Fewer rows would leave blocks without an item.
+    let many = f.with(Bin::GreaterEqual, each, 8 << most);
+    let (long, short) = (f.u(most), f.u(0));
+    let run = f.select(many, long, short);
+    let row = f.bin(Bin::ShiftLeft, blocks, run);
+    let rows = f.bin(Bin::Divide, len, row);
+    let rest = f.bin(Bin::Modulo, len, row);
     let rest = f.with(Bin::NotEqual, rest, 0);
     let rest = f.word_of(rest);
-    f.sum(whole, rest)
+    let rows = f.sum(rows, rest);
+    (run, f.bin(Bin::ShiftLeft, rows, run))
 }
 
 /// A sweep of one workgroup that ends before it has done anything, where a block has more edges than this.
