@@ -347,9 +347,10 @@ pub(crate) fn start(program: &Program, layout: &Layout, round: &Stretch) -> Opti
     let name = format!("{}_start", layout.fixpoint(fixpoint));
     let dispatches = round.dispatches();
     let one = |f: &mut Fun<'_, '_>, (): (), _: Place| {
-        begun(f, program, fixpoint);
         let status = f.control_now(f.m.layout.control(Held::Status));
         let holds = f.with(Bin::Equal, status, 0);
+        // Otherwise the host finds what was pushed, and by that what there was no room for.
+        f.when(holds, |f| begun(f, program, fixpoint));
         let word = f.word_of(holds);
         let goes_on = f.local("goes_on", None);
         f.store(goes_on, word);

@@ -221,7 +221,7 @@ struct relax_sweepInput {
     uint fault_len = 0u;
     uint degree = {};
     uint begin = {};
-    uint row = {};
+    uint of_block = {};
     uint sum = {};
     uint tile = {};
     uint next = {};
@@ -236,14 +236,16 @@ struct relax_sweepInput {
     uint graph_edges = params.graph_edges;
     uint _e21 = metal::max(groups.x / metal::max(front_len, 1u), 1u);
     uint _e22 = groups.x / _e21;
-    uint _e31 = (front_len / _e22) + (((front_len % _e22) != 0u) ? 1u : 0u);
-    uint _e32 = metal::min(256u, 4294967295u / metal::max(graph_edges, 1u));
-    uint _e33 = group.x / _e21;
-    row = (_e33 >= _e22) ? 4294967295u : 0u;
+    uint _e30 = ((front_len / _e22) >= 8u) ? 0u : 0u;
+    uint _e31 = _e22 << _e30;
+    uint _e37 = ((front_len / _e31) + (((front_len % _e31) != 0u) ? 1u : 0u)) << _e30;
+    uint _e38 = metal::min(256u, 4294967295u / metal::max(graph_edges, 1u));
+    uint _e39 = group.x / _e21;
+    of_block = (_e39 >= _e22) ? 4294967295u : 0u;
     while(true) {
-        uint _e40 = row;
+        uint _e46 = of_block;
         if (lane == 0u) {
-            shared.words.inner[16] = (_e40 < _e31) ? metal::min(_e31 - _e40, _e32) : 0u;
+            shared.words.inner[16] = (_e46 < _e37) ? metal::min(_e37 - _e46, _e38) : 0u;
         }
         metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
         uint unnamed = shared.words.inner[16];
@@ -253,107 +255,109 @@ struct relax_sweepInput {
         }
         degree = 0u;
         begin = 0u;
-        uint _e51 = _e40 + lane;
-        uint _e56 = (((_e51 * 2654435761u) >> 16u) + _e33) % _e22;
-        uint _e57 = _e51 * _e22;
-        if ((lane < _e32) && ((_e51 < _e31) && (_e56 < (front_len - _e57)))) {
+        uint _e57 = _e46 + lane;
+        uint _e58 = _e57 >> _e30;
+        uint _e60 = _e57 - (_e58 << _e30);
+        uint _e67 = (_e58 * _e22) + ((((_e58 * 2654435761u) >> 16u) + _e39) % _e22);
+        uint _e68 = _e67 << _e30;
+        if ((((_e67 <= (front_len >> _e30)) && (_e60 < (front_len - _e68))) && (_e57 < _e37)) && (lane < _e38)) {
             uint front_items_at_1 = params.front_items_at;
             uint front_side_1 = control.front_side;
             uint front_capacity_1 = params.front_capacity;
-            uint _e77 = plain[front_items_at_1 + ((0u + (_e57 + _e56)) + (front_side_1 * front_capacity_1))];
+            uint _e91 = plain[front_items_at_1 + ((0u + (_e68 + _e60)) + (front_side_1 * front_capacity_1))];
             uint graph_offsets_at = params.graph_offsets_at;
-            uint _e83 = fixed[graph_offsets_at + _e77];
-            uint _e87 = fixed[(graph_offsets_at + _e77) + 1u];
-            begin = _e83;
-            degree = _e87 - _e83;
-            shared.words.inner[lane + 785u] = _e77;
+            uint _e97 = fixed[graph_offsets_at + _e91];
+            uint _e101 = fixed[(graph_offsets_at + _e91) + 1u];
+            begin = _e97;
+            degree = _e101 - _e97;
+            shared.words.inner[lane + 785u] = _e91;
         }
-        uint _e93 = degree;
-        sum = _e93;
+        uint _e107 = degree;
+        sum = _e107;
         if (unnamed > 1u) {
-            uint _e96 = sum;
-            shared.words.inner[lane + 17u] = _e96;
+            uint _e110 = sum;
+            shared.words.inner[lane + 17u] = _e110;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 1u) {
-                uint _e106 = shared.words.inner[(lane - 1u) + 17u];
-                uint _e107 = sum;
-                sum = _e107 + _e106;
-            }
-            uint _e109 = sum;
-            shared.words.inner[lane + 273u] = _e109;
-            metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-            if (lane >= 2u) {
-                uint _e120 = shared.words.inner[(lane - 2u) + 273u];
+                uint _e120 = shared.words.inner[(lane - 1u) + 17u];
                 uint _e121 = sum;
                 sum = _e121 + _e120;
             }
-        }
-        if (unnamed > 4u) {
-            uint _e125 = sum;
-            shared.words.inner[lane + 17u] = _e125;
+            uint _e123 = sum;
+            shared.words.inner[lane + 273u] = _e123;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-            if (lane >= 4u) {
-                uint _e134 = shared.words.inner[(lane - 4u) + 17u];
+            if (lane >= 2u) {
+                uint _e134 = shared.words.inner[(lane - 2u) + 273u];
                 uint _e135 = sum;
                 sum = _e135 + _e134;
             }
-            uint _e137 = sum;
-            shared.words.inner[lane + 273u] = _e137;
+        }
+        if (unnamed > 4u) {
+            uint _e139 = sum;
+            shared.words.inner[lane + 17u] = _e139;
+            metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+            if (lane >= 4u) {
+                uint _e148 = shared.words.inner[(lane - 4u) + 17u];
+                uint _e149 = sum;
+                sum = _e149 + _e148;
+            }
+            uint _e151 = sum;
+            shared.words.inner[lane + 273u] = _e151;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 8u) {
-                uint _e147 = shared.words.inner[(lane - 8u) + 273u];
-                uint _e148 = sum;
-                sum = _e148 + _e147;
-            }
-        }
-        if (unnamed > 16u) {
-            uint _e151 = sum;
-            shared.words.inner[lane + 17u] = _e151;
-            metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-            if (lane >= 16u) {
-                uint _e160 = shared.words.inner[(lane - 16u) + 17u];
+                uint _e160 = shared.words.inner[(lane - 8u) + 273u];
                 uint _e161 = sum;
                 sum = _e161 + _e160;
             }
-            uint _e163 = sum;
-            shared.words.inner[lane + 273u] = _e163;
+        }
+        if (unnamed > 16u) {
+            uint _e164 = sum;
+            shared.words.inner[lane + 17u] = _e164;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-            if (lane >= 32u) {
-                uint _e173 = shared.words.inner[(lane - 32u) + 273u];
+            if (lane >= 16u) {
+                uint _e173 = shared.words.inner[(lane - 16u) + 17u];
                 uint _e174 = sum;
                 sum = _e174 + _e173;
             }
+            uint _e176 = sum;
+            shared.words.inner[lane + 273u] = _e176;
+            metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+            if (lane >= 32u) {
+                uint _e186 = shared.words.inner[(lane - 32u) + 273u];
+                uint _e187 = sum;
+                sum = _e187 + _e186;
+            }
         }
         if (unnamed > 64u) {
-            uint _e178 = sum;
-            shared.words.inner[lane + 17u] = _e178;
+            uint _e191 = sum;
+            shared.words.inner[lane + 17u] = _e191;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 64u) {
-                uint _e187 = shared.words.inner[(lane - 64u) + 17u];
-                uint _e188 = sum;
-                sum = _e188 + _e187;
-            }
-            uint _e190 = sum;
-            shared.words.inner[lane + 273u] = _e190;
-            metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-            if (lane >= 128u) {
-                uint _e200 = shared.words.inner[(lane - 128u) + 273u];
+                uint _e200 = shared.words.inner[(lane - 64u) + 17u];
                 uint _e201 = sum;
                 sum = _e201 + _e200;
             }
+            uint _e203 = sum;
+            shared.words.inner[lane + 273u] = _e203;
+            metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+            if (lane >= 128u) {
+                uint _e213 = shared.words.inner[(lane - 128u) + 273u];
+                uint _e214 = sum;
+                sum = _e214 + _e213;
+            }
         }
-        uint _e203 = sum;
-        shared.words.inner[lane + 17u] = _e203;
-        uint _e207 = begin;
-        shared.words.inner[lane + 529u] = _e207 - (_e203 - _e93);
+        uint _e216 = sum;
+        shared.words.inner[lane + 17u] = _e216;
+        uint _e220 = begin;
+        shared.words.inner[lane + 529u] = _e220 - (_e216 - _e107);
         metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
         uint unnamed_1 = shared.words.inner[(unnamed - 1u) + 17u];
         metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
         tile = (group.x % _e21) * 1024u;
         while(true) {
             if (lane == 0u) {
-                uint _e226 = tile;
-                shared.words.inner[16] = _e226;
+                uint _e239 = tile;
+                shared.words.inner[16] = _e239;
             }
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             uint unnamed_2 = shared.words.inner[16];
@@ -363,181 +367,181 @@ struct relax_sweepInput {
             }
             next = unnamed_2 + lane;
             while(true) {
-                uint _e234 = next;
-                if (_e234 >= (unnamed_2 + metal::min(unnamed_1 - unnamed_2, 1024u))) {
+                uint _e247 = next;
+                if (_e247 >= (unnamed_2 + metal::min(unnamed_1 - unnamed_2, 1024u))) {
                     break;
                 }
                 owner = 0u;
                 if (unnamed > 128u) {
-                    uint _e238 = owner;
-                    uint _e244 = shared.words.inner[(_e238 + 127u) + 17u];
-                    owner = (_e244 <= _e234) ? (_e238 + 128u) : _e238;
+                    uint _e251 = owner;
+                    uint _e257 = shared.words.inner[(_e251 + 127u) + 17u];
+                    owner = (_e257 <= _e247) ? (_e251 + 128u) : _e251;
                 }
                 if (unnamed > 64u) {
-                    uint _e249 = owner;
-                    uint _e255 = shared.words.inner[(_e249 + 63u) + 17u];
-                    owner = (_e255 <= _e234) ? (_e249 + 64u) : _e249;
+                    uint _e262 = owner;
+                    uint _e268 = shared.words.inner[(_e262 + 63u) + 17u];
+                    owner = (_e268 <= _e247) ? (_e262 + 64u) : _e262;
                 }
                 if (unnamed > 32u) {
-                    uint _e260 = owner;
-                    uint _e266 = shared.words.inner[(_e260 + 31u) + 17u];
-                    owner = (_e266 <= _e234) ? (_e260 + 32u) : _e260;
+                    uint _e273 = owner;
+                    uint _e279 = shared.words.inner[(_e273 + 31u) + 17u];
+                    owner = (_e279 <= _e247) ? (_e273 + 32u) : _e273;
                 }
                 if (unnamed > 16u) {
-                    uint _e271 = owner;
-                    uint _e277 = shared.words.inner[(_e271 + 15u) + 17u];
-                    owner = (_e277 <= _e234) ? (_e271 + 16u) : _e271;
+                    uint _e284 = owner;
+                    uint _e290 = shared.words.inner[(_e284 + 15u) + 17u];
+                    owner = (_e290 <= _e247) ? (_e284 + 16u) : _e284;
                 }
                 if (unnamed > 8u) {
-                    uint _e282 = owner;
-                    uint _e288 = shared.words.inner[(_e282 + 7u) + 17u];
-                    owner = (_e288 <= _e234) ? (_e282 + 8u) : _e282;
+                    uint _e295 = owner;
+                    uint _e301 = shared.words.inner[(_e295 + 7u) + 17u];
+                    owner = (_e301 <= _e247) ? (_e295 + 8u) : _e295;
                 }
                 if (unnamed > 4u) {
-                    uint _e293 = owner;
-                    uint _e299 = shared.words.inner[(_e293 + 3u) + 17u];
-                    owner = (_e299 <= _e234) ? (_e293 + 4u) : _e293;
+                    uint _e306 = owner;
+                    uint _e312 = shared.words.inner[(_e306 + 3u) + 17u];
+                    owner = (_e312 <= _e247) ? (_e306 + 4u) : _e306;
                 }
                 if (unnamed > 2u) {
-                    uint _e304 = owner;
-                    uint _e309 = shared.words.inner[(_e304 + 1u) + 17u];
-                    owner = (_e309 <= _e234) ? (_e304 + 2u) : _e304;
+                    uint _e317 = owner;
+                    uint _e322 = shared.words.inner[(_e317 + 1u) + 17u];
+                    owner = (_e322 <= _e247) ? (_e317 + 2u) : _e317;
                 }
                 if (unnamed > 1u) {
-                    uint _e314 = owner;
-                    uint _e318 = shared.words.inner[_e314 + 17u];
-                    owner = (_e318 <= _e234) ? (_e314 + 1u) : _e314;
+                    uint _e327 = owner;
+                    uint _e331 = shared.words.inner[_e327 + 17u];
+                    owner = (_e331 <= _e247) ? (_e327 + 1u) : _e327;
                 }
-                uint _e322 = owner;
-                uint _e326 = shared.words.inner[_e322 + 529u];
-                uint this_node = shared.words.inner[_e322 + 785u];
-                uint this_edge = _e234 + _e326;
+                uint _e335 = owner;
+                uint _e339 = shared.words.inner[_e335 + 529u];
+                uint this_node = shared.words.inner[_e335 + 785u];
+                uint this_edge = _e247 + _e339;
                 uint graph_targets_at = params.graph_targets_at;
-                uint _e336 = fixed[graph_targets_at + this_edge];
-                relax(this_edge, _e336, params, fault_kind, fault_item, fault_pc, fault_index, fault_len, cells, shared, control, plain, _buffer_sizes);
-                uint _e337 = _e234 + 256u;
-                if (_e337 < _e234) {
+                uint _e349 = fixed[graph_targets_at + this_edge];
+                relax(this_edge, _e349, params, fault_kind, fault_item, fault_pc, fault_index, fault_len, cells, shared, control, plain, _buffer_sizes);
+                uint _e350 = _e247 + 256u;
+                if (_e350 < _e247) {
                     break;
                 }
-                next = _e337;
+                next = _e350;
             }
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane == 0u) {
-                uint _e342 = metal::atomic_load_explicit(&shared.staged_len_front, metal::memory_order_relaxed);
-                uint _e343 = metal::min(_e342, 1024u);
-                shared.staged_front.inner[1024] = _e343;
-                if (_e343 != 0u) {
-                    uint _e347 = metal::atomic_fetch_add_explicit(&control.front_tail, _e343, metal::memory_order_relaxed);
-                    shared.staged_front.inner[1025] = _e347;
+                uint _e355 = metal::atomic_load_explicit(&shared.staged_len_front, metal::memory_order_relaxed);
+                uint _e356 = metal::min(_e355, 1024u);
+                shared.staged_front.inner[1024] = _e356;
+                if (_e356 != 0u) {
+                    uint _e360 = metal::atomic_fetch_add_explicit(&control.front_tail, _e356, metal::memory_order_relaxed);
+                    shared.staged_front.inner[1025] = _e360;
                 }
                 metal::atomic_store_explicit(&shared.staged_len_front, 0u, metal::memory_order_relaxed);
             }
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-            uint _e354 = shared.staged_front.inner[1024];
+            uint _e367 = shared.staged_front.inner[1024];
             placed = lane;
             while(true) {
-                uint _e356 = placed;
-                if (_e356 >= _e354) {
+                uint _e369 = placed;
+                if (_e369 >= _e367) {
                     break;
                 }
-                uint _e359 = shared.staged_front.inner[1025];
-                uint _e360 = _e359 + _e356;
-                uint _e362 = shared.staged_front.inner[_e356];
+                uint _e372 = shared.staged_front.inner[1025];
+                uint _e373 = _e372 + _e369;
+                uint _e375 = shared.staged_front.inner[_e369];
                 uint front_capacity_2 = params.front_capacity;
-                if (_e360 < front_capacity_2) {
+                if (_e373 < front_capacity_2) {
                     uint front_items_at_2 = params.front_items_at;
                     uint front_side_2 = control.front_side;
-                    plain[front_items_at_2 + (_e360 + ((1u - front_side_2) * front_capacity_2))] = _e362;
+                    plain[front_items_at_2 + (_e373 + ((1u - front_side_2) * front_capacity_2))] = _e375;
                 }
-                placed = _e356 + 256u;
+                placed = _e369 + 256u;
             }
-            uint _e376 = unnamed_2 + (_e21 * 1024u);
-            tile = (_e376 < unnamed_2) ? 4294967295u : _e376;
+            uint _e389 = unnamed_2 + (_e21 * 1024u);
+            tile = (_e389 < unnamed_2) ? 4294967295u : _e389;
         }
-        uint _e379 = _e40 + _e32;
-        row = (_e379 < _e40) ? 4294967295u : _e379;
+        uint _e392 = _e46 + _e38;
+        of_block = (_e392 < _e46) ? 4294967295u : _e392;
     }
-    uint _e383 = lane * 5u;
-    uint _e385 = fault_kind;
-    shared.words.inner[_e383 + 17u] = _e385;
-    if (_e385 != 0u) {
-        uint _e391 = fault_item;
-        shared.words.inner[_e383 + 18u] = _e391;
-        uint _e397 = fault_pc;
-        shared.words.inner[_e383 + 19u] = _e397;
-        uint _e403 = fault_index;
-        shared.words.inner[_e383 + 20u] = _e403;
-        uint _e409 = fault_len;
-        shared.words.inner[_e383 + 21u] = _e409;
+    uint _e396 = lane * 5u;
+    uint _e398 = fault_kind;
+    shared.words.inner[_e396 + 17u] = _e398;
+    if (_e398 != 0u) {
+        uint _e404 = fault_item;
+        shared.words.inner[_e396 + 18u] = _e404;
+        uint _e410 = fault_pc;
+        shared.words.inner[_e396 + 19u] = _e410;
+        uint _e416 = fault_index;
+        shared.words.inner[_e396 + 20u] = _e416;
+        uint _e422 = fault_len;
+        shared.words.inner[_e396 + 21u] = _e422;
     }
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     if (lane < 16u) {
-        uint _e420 = shared.words.inner[((lane + 0u) * 5u) + 17u];
-        uint _e426 = shared.words.inner[((lane + 16u) * 5u) + 17u];
-        uint _e432 = shared.words.inner[((lane + 32u) * 5u) + 17u];
-        uint _e439 = shared.words.inner[((lane + 48u) * 5u) + 17u];
-        uint _e445 = shared.words.inner[((lane + 64u) * 5u) + 17u];
-        uint _e452 = shared.words.inner[((lane + 80u) * 5u) + 17u];
-        uint _e459 = shared.words.inner[((lane + 96u) * 5u) + 17u];
-        uint _e466 = shared.words.inner[((lane + 112u) * 5u) + 17u];
-        uint _e472 = shared.words.inner[((lane + 128u) * 5u) + 17u];
-        uint _e479 = shared.words.inner[((lane + 144u) * 5u) + 17u];
-        uint _e486 = shared.words.inner[((lane + 160u) * 5u) + 17u];
-        uint _e493 = shared.words.inner[((lane + 176u) * 5u) + 17u];
-        uint _e500 = shared.words.inner[((lane + 192u) * 5u) + 17u];
-        uint _e507 = shared.words.inner[((lane + 208u) * 5u) + 17u];
-        uint _e514 = shared.words.inner[((lane + 224u) * 5u) + 17u];
-        uint _e521 = shared.words.inner[((lane + 240u) * 5u) + 17u];
-        shared.words.inner[lane] = ((((((((((((((_e420 | _e426) | _e432) | _e439) | _e445) | _e452) | _e459) | _e466) | _e472) | _e479) | _e486) | _e493) | _e500) | _e507) | _e514) | _e521;
+        uint _e433 = shared.words.inner[((lane + 0u) * 5u) + 17u];
+        uint _e439 = shared.words.inner[((lane + 16u) * 5u) + 17u];
+        uint _e445 = shared.words.inner[((lane + 32u) * 5u) + 17u];
+        uint _e452 = shared.words.inner[((lane + 48u) * 5u) + 17u];
+        uint _e458 = shared.words.inner[((lane + 64u) * 5u) + 17u];
+        uint _e465 = shared.words.inner[((lane + 80u) * 5u) + 17u];
+        uint _e472 = shared.words.inner[((lane + 96u) * 5u) + 17u];
+        uint _e479 = shared.words.inner[((lane + 112u) * 5u) + 17u];
+        uint _e485 = shared.words.inner[((lane + 128u) * 5u) + 17u];
+        uint _e492 = shared.words.inner[((lane + 144u) * 5u) + 17u];
+        uint _e499 = shared.words.inner[((lane + 160u) * 5u) + 17u];
+        uint _e506 = shared.words.inner[((lane + 176u) * 5u) + 17u];
+        uint _e513 = shared.words.inner[((lane + 192u) * 5u) + 17u];
+        uint _e520 = shared.words.inner[((lane + 208u) * 5u) + 17u];
+        uint _e527 = shared.words.inner[((lane + 224u) * 5u) + 17u];
+        uint _e534 = shared.words.inner[((lane + 240u) * 5u) + 17u];
+        shared.words.inner[lane] = ((((((((((((((_e433 | _e439) | _e445) | _e452) | _e458) | _e465) | _e472) | _e479) | _e485) | _e492) | _e499) | _e506) | _e513) | _e520) | _e527) | _e534;
     }
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     if (lane == 0u) {
-        uint _e542 = shared.words.inner[0];
-        uint _e545 = shared.words.inner[1];
-        uint _e548 = shared.words.inner[2];
-        uint _e551 = shared.words.inner[3];
-        uint _e554 = shared.words.inner[4];
-        uint _e557 = shared.words.inner[5];
-        uint _e561 = shared.words.inner[6];
-        uint _e564 = shared.words.inner[7];
-        uint _e567 = shared.words.inner[8];
-        uint _e571 = shared.words.inner[9];
-        uint _e575 = shared.words.inner[10];
-        uint _e579 = shared.words.inner[11];
-        uint _e583 = shared.words.inner[12];
-        uint _e587 = shared.words.inner[13];
-        uint _e591 = shared.words.inner[14];
-        uint _e594 = shared.words.inner[15];
-        if ((((((((((((((((_e542 | _e545) | _e548) | _e551) | _e554) | _e557) | _e561) | _e564) | _e567) | _e571) | _e575) | _e579) | _e583) | _e587) | _e591) | _e594) != 0u) {
+        uint _e555 = shared.words.inner[0];
+        uint _e558 = shared.words.inner[1];
+        uint _e561 = shared.words.inner[2];
+        uint _e564 = shared.words.inner[3];
+        uint _e567 = shared.words.inner[4];
+        uint _e570 = shared.words.inner[5];
+        uint _e574 = shared.words.inner[6];
+        uint _e577 = shared.words.inner[7];
+        uint _e580 = shared.words.inner[8];
+        uint _e584 = shared.words.inner[9];
+        uint _e588 = shared.words.inner[10];
+        uint _e592 = shared.words.inner[11];
+        uint _e596 = shared.words.inner[12];
+        uint _e600 = shared.words.inner[13];
+        uint _e604 = shared.words.inner[14];
+        uint _e607 = shared.words.inner[15];
+        if ((((((((((((((((_e555 | _e558) | _e561) | _e564) | _e567) | _e570) | _e574) | _e577) | _e580) | _e584) | _e588) | _e592) | _e596) | _e600) | _e604) | _e607) != 0u) {
             other = 1u;
             while(true) {
                 uint this_other = other;
                 if (this_other >= 256u) {
                     break;
                 }
-                uint _e614 = this_other * 5u;
-                uint _e618 = shared.words.inner[_e614 + 17u];
-                if (_e618 != 0u) {
-                    uint _e623 = shared.words.inner[_e614 + 18u];
-                    uint _e627 = shared.words.inner[_e614 + 19u];
-                    uint _e631 = shared.words.inner[_e614 + 20u];
-                    uint _e635 = shared.words.inner[_e614 + 21u];
-                    fault(_e618, _e623, _e627, _e631, _e635, fault_kind, fault_item, fault_pc, fault_index, fault_len);
+                uint _e627 = this_other * 5u;
+                uint _e631 = shared.words.inner[_e627 + 17u];
+                if (_e631 != 0u) {
+                    uint _e636 = shared.words.inner[_e627 + 18u];
+                    uint _e640 = shared.words.inner[_e627 + 19u];
+                    uint _e644 = shared.words.inner[_e627 + 20u];
+                    uint _e648 = shared.words.inner[_e627 + 21u];
+                    fault(_e631, _e636, _e640, _e644, _e648, fault_kind, fault_item, fault_pc, fault_index, fault_len);
                 }
                 other = this_other + 1u;
             }
-            uint _e638 = metal::atomic_fetch_add_explicit(&control.faulted, 1u, metal::memory_order_relaxed);
-            uint _e639 = _e638 * 5u;
-            uint _e640 = fault_kind;
-            control.records[_e639 + 0u] = _e640;
-            uint _e644 = fault_item;
-            control.records[_e639 + 1u] = _e644;
-            uint _e648 = fault_pc;
-            control.records[_e639 + 2u] = _e648;
-            uint _e652 = fault_index;
-            control.records[_e639 + 3u] = _e652;
-            uint _e656 = fault_len;
-            control.records[_e639 + 4u] = _e656;
+            uint _e651 = metal::atomic_fetch_add_explicit(&control.faulted, 1u, metal::memory_order_relaxed);
+            uint _e652 = _e651 * 5u;
+            uint _e653 = fault_kind;
+            control.records[_e652 + 0u] = _e653;
+            uint _e657 = fault_item;
+            control.records[_e652 + 1u] = _e657;
+            uint _e661 = fault_pc;
+            control.records[_e652 + 2u] = _e661;
+            uint _e665 = fault_index;
+            control.records[_e652 + 3u] = _e665;
+            uint _e669 = fault_len;
+            control.records[_e652 + 4u] = _e669;
         }
     }
 }

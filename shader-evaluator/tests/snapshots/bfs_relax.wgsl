@@ -135,7 +135,7 @@ fn relax(item_1: u32, dst: u32) {
 fn relax_sweep(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     var degree: u32;
     var begin: u32;
-    var row: u32;
+    var of_block: u32;
     var sum: u32;
     var tile: u32;
     var next: u32;
@@ -151,302 +151,306 @@ fn relax_sweep(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invo
     let graph_edges = params.graph_edges;
     let _e21 = max((groups.x / max(front_len, 1u)), 1u);
     let _e22 = (groups.x / _e21);
-    let _e31 = ((front_len / _e22) + select(0u, 1u, ((front_len % _e22) != 0u)));
-    let _e32 = min(256u, (4294967295u / max(graph_edges, 1u)));
-    let _e33 = (group.x / _e21);
-    row = select(0u, 4294967295u, (_e33 >= _e22));
+    let _e30 = select(0u, 0u, ((front_len / _e22) >= 8u));
+    let _e31 = (_e22 << _e30);
+    let _e37 = (((front_len / _e31) + select(0u, 1u, ((front_len % _e31) != 0u))) << _e30);
+    let _e38 = min(256u, (4294967295u / max(graph_edges, 1u)));
+    let _e39 = (group.x / _e21);
+    of_block = select(0u, 4294967295u, (_e39 >= _e22));
     loop {
-        let _e40 = row;
+        let _e46 = of_block;
         if (lane == 0u) {
-            shared_.words[16] = select(0u, min((_e31 - _e40), _e32), (_e40 < _e31));
+            shared_.words[16] = select(0u, min((_e37 - _e46), _e38), (_e46 < _e37));
         }
-        let _e49 = workgroupUniformLoad((&shared_.words[16]));
-        if (_e49 == 0u) {
+        let _e55 = workgroupUniformLoad((&shared_.words[16]));
+        if (_e55 == 0u) {
             break;
         }
         degree = 0u;
         begin = 0u;
-        let _e51 = (_e40 + lane);
-        let _e56 = ((((_e51 * 2654435761u) >> 16u) + _e33) % _e22);
-        let _e57 = (_e51 * _e22);
-        if ((lane < _e32) && ((_e51 < _e31) && (_e56 < (front_len - _e57)))) {
+        let _e57 = (_e46 + lane);
+        let _e58 = (_e57 >> _e30);
+        let _e60 = (_e57 - (_e58 << _e30));
+        let _e67 = ((_e58 * _e22) + ((((_e58 * 2654435761u) >> 16u) + _e39) % _e22));
+        let _e68 = (_e67 << _e30);
+        if ((((_e67 <= (front_len >> _e30)) && (_e60 < (front_len - _e68))) && (_e57 < _e37)) && (lane < _e38)) {
             let front_items_at_1 = params.front_items_at;
             let front_side_1 = control.front_side;
             let front_capacity_1 = params.front_capacity;
-            let _e77 = plain[(front_items_at_1 + ((0u + (_e57 + _e56)) + (front_side_1 * front_capacity_1)))];
+            let _e91 = plain[(front_items_at_1 + ((0u + (_e68 + _e60)) + (front_side_1 * front_capacity_1)))];
             let graph_offsets_at = params.graph_offsets_at;
-            let _e83 = fixed[(graph_offsets_at + _e77)];
-            let _e87 = fixed[((graph_offsets_at + _e77) + 1u)];
-            begin = _e83;
-            degree = (_e87 - _e83);
-            shared_.words[(lane + 785u)] = _e77;
+            let _e97 = fixed[(graph_offsets_at + _e91)];
+            let _e101 = fixed[((graph_offsets_at + _e91) + 1u)];
+            begin = _e97;
+            degree = (_e101 - _e97);
+            shared_.words[(lane + 785u)] = _e91;
         }
-        let _e93 = degree;
-        sum = _e93;
-        if (_e49 > 1u) {
-            let _e96 = sum;
-            shared_.words[(lane + 17u)] = _e96;
+        let _e107 = degree;
+        sum = _e107;
+        if (_e55 > 1u) {
+            let _e110 = sum;
+            shared_.words[(lane + 17u)] = _e110;
             workgroupBarrier();
             if (lane >= 1u) {
-                let _e106 = shared_.words[((lane - 1u) + 17u)];
-                let _e107 = sum;
-                sum = (_e107 + _e106);
-            }
-            let _e109 = sum;
-            shared_.words[(lane + 273u)] = _e109;
-            workgroupBarrier();
-            if (lane >= 2u) {
-                let _e120 = shared_.words[((lane - 2u) + 273u)];
+                let _e120 = shared_.words[((lane - 1u) + 17u)];
                 let _e121 = sum;
                 sum = (_e121 + _e120);
             }
-        }
-        if (_e49 > 4u) {
-            let _e125 = sum;
-            shared_.words[(lane + 17u)] = _e125;
+            let _e123 = sum;
+            shared_.words[(lane + 273u)] = _e123;
             workgroupBarrier();
-            if (lane >= 4u) {
-                let _e134 = shared_.words[((lane - 4u) + 17u)];
+            if (lane >= 2u) {
+                let _e134 = shared_.words[((lane - 2u) + 273u)];
                 let _e135 = sum;
                 sum = (_e135 + _e134);
             }
-            let _e137 = sum;
-            shared_.words[(lane + 273u)] = _e137;
+        }
+        if (_e55 > 4u) {
+            let _e139 = sum;
+            shared_.words[(lane + 17u)] = _e139;
+            workgroupBarrier();
+            if (lane >= 4u) {
+                let _e148 = shared_.words[((lane - 4u) + 17u)];
+                let _e149 = sum;
+                sum = (_e149 + _e148);
+            }
+            let _e151 = sum;
+            shared_.words[(lane + 273u)] = _e151;
             workgroupBarrier();
             if (lane >= 8u) {
-                let _e147 = shared_.words[((lane - 8u) + 273u)];
-                let _e148 = sum;
-                sum = (_e148 + _e147);
-            }
-        }
-        if (_e49 > 16u) {
-            let _e151 = sum;
-            shared_.words[(lane + 17u)] = _e151;
-            workgroupBarrier();
-            if (lane >= 16u) {
-                let _e160 = shared_.words[((lane - 16u) + 17u)];
+                let _e160 = shared_.words[((lane - 8u) + 273u)];
                 let _e161 = sum;
                 sum = (_e161 + _e160);
             }
-            let _e163 = sum;
-            shared_.words[(lane + 273u)] = _e163;
+        }
+        if (_e55 > 16u) {
+            let _e164 = sum;
+            shared_.words[(lane + 17u)] = _e164;
             workgroupBarrier();
-            if (lane >= 32u) {
-                let _e173 = shared_.words[((lane - 32u) + 273u)];
+            if (lane >= 16u) {
+                let _e173 = shared_.words[((lane - 16u) + 17u)];
                 let _e174 = sum;
                 sum = (_e174 + _e173);
             }
+            let _e176 = sum;
+            shared_.words[(lane + 273u)] = _e176;
+            workgroupBarrier();
+            if (lane >= 32u) {
+                let _e186 = shared_.words[((lane - 32u) + 273u)];
+                let _e187 = sum;
+                sum = (_e187 + _e186);
+            }
         }
-        if (_e49 > 64u) {
-            let _e178 = sum;
-            shared_.words[(lane + 17u)] = _e178;
+        if (_e55 > 64u) {
+            let _e191 = sum;
+            shared_.words[(lane + 17u)] = _e191;
             workgroupBarrier();
             if (lane >= 64u) {
-                let _e187 = shared_.words[((lane - 64u) + 17u)];
-                let _e188 = sum;
-                sum = (_e188 + _e187);
-            }
-            let _e190 = sum;
-            shared_.words[(lane + 273u)] = _e190;
-            workgroupBarrier();
-            if (lane >= 128u) {
-                let _e200 = shared_.words[((lane - 128u) + 273u)];
+                let _e200 = shared_.words[((lane - 64u) + 17u)];
                 let _e201 = sum;
                 sum = (_e201 + _e200);
             }
+            let _e203 = sum;
+            shared_.words[(lane + 273u)] = _e203;
+            workgroupBarrier();
+            if (lane >= 128u) {
+                let _e213 = shared_.words[((lane - 128u) + 273u)];
+                let _e214 = sum;
+                sum = (_e214 + _e213);
+            }
         }
-        let _e203 = sum;
-        shared_.words[(lane + 17u)] = _e203;
-        let _e207 = begin;
-        shared_.words[(lane + 529u)] = (_e207 - (_e203 - _e93));
-        let _e218 = workgroupUniformLoad((&shared_.words[((_e49 - 1u) + 17u)]));
+        let _e216 = sum;
+        shared_.words[(lane + 17u)] = _e216;
+        let _e220 = begin;
+        shared_.words[(lane + 529u)] = (_e220 - (_e216 - _e107));
+        let _e231 = workgroupUniformLoad((&shared_.words[((_e55 - 1u) + 17u)]));
         tile = ((group.x % _e21) * 1024u);
         loop {
             if (lane == 0u) {
-                let _e226 = tile;
-                shared_.words[16] = _e226;
+                let _e239 = tile;
+                shared_.words[16] = _e239;
             }
-            let _e227 = workgroupUniformLoad((&shared_.words[16]));
-            if (_e227 >= _e218) {
+            let _e240 = workgroupUniformLoad((&shared_.words[16]));
+            if (_e240 >= _e231) {
                 break;
             }
-            next = (_e227 + lane);
+            next = (_e240 + lane);
             loop {
-                let _e234 = next;
-                if (_e234 >= (_e227 + min((_e218 - _e227), 1024u))) {
+                let _e247 = next;
+                if (_e247 >= (_e240 + min((_e231 - _e240), 1024u))) {
                     break;
                 }
                 owner = 0u;
-                if (_e49 > 128u) {
-                    let _e238 = owner;
-                    let _e244 = shared_.words[((_e238 + 127u) + 17u)];
-                    owner = select(_e238, (_e238 + 128u), (_e244 <= _e234));
+                if (_e55 > 128u) {
+                    let _e251 = owner;
+                    let _e257 = shared_.words[((_e251 + 127u) + 17u)];
+                    owner = select(_e251, (_e251 + 128u), (_e257 <= _e247));
                 }
-                if (_e49 > 64u) {
-                    let _e249 = owner;
-                    let _e255 = shared_.words[((_e249 + 63u) + 17u)];
-                    owner = select(_e249, (_e249 + 64u), (_e255 <= _e234));
+                if (_e55 > 64u) {
+                    let _e262 = owner;
+                    let _e268 = shared_.words[((_e262 + 63u) + 17u)];
+                    owner = select(_e262, (_e262 + 64u), (_e268 <= _e247));
                 }
-                if (_e49 > 32u) {
-                    let _e260 = owner;
-                    let _e266 = shared_.words[((_e260 + 31u) + 17u)];
-                    owner = select(_e260, (_e260 + 32u), (_e266 <= _e234));
+                if (_e55 > 32u) {
+                    let _e273 = owner;
+                    let _e279 = shared_.words[((_e273 + 31u) + 17u)];
+                    owner = select(_e273, (_e273 + 32u), (_e279 <= _e247));
                 }
-                if (_e49 > 16u) {
-                    let _e271 = owner;
-                    let _e277 = shared_.words[((_e271 + 15u) + 17u)];
-                    owner = select(_e271, (_e271 + 16u), (_e277 <= _e234));
+                if (_e55 > 16u) {
+                    let _e284 = owner;
+                    let _e290 = shared_.words[((_e284 + 15u) + 17u)];
+                    owner = select(_e284, (_e284 + 16u), (_e290 <= _e247));
                 }
-                if (_e49 > 8u) {
-                    let _e282 = owner;
-                    let _e288 = shared_.words[((_e282 + 7u) + 17u)];
-                    owner = select(_e282, (_e282 + 8u), (_e288 <= _e234));
+                if (_e55 > 8u) {
+                    let _e295 = owner;
+                    let _e301 = shared_.words[((_e295 + 7u) + 17u)];
+                    owner = select(_e295, (_e295 + 8u), (_e301 <= _e247));
                 }
-                if (_e49 > 4u) {
-                    let _e293 = owner;
-                    let _e299 = shared_.words[((_e293 + 3u) + 17u)];
-                    owner = select(_e293, (_e293 + 4u), (_e299 <= _e234));
+                if (_e55 > 4u) {
+                    let _e306 = owner;
+                    let _e312 = shared_.words[((_e306 + 3u) + 17u)];
+                    owner = select(_e306, (_e306 + 4u), (_e312 <= _e247));
                 }
-                if (_e49 > 2u) {
-                    let _e304 = owner;
-                    let _e309 = shared_.words[((_e304 + 1u) + 17u)];
-                    owner = select(_e304, (_e304 + 2u), (_e309 <= _e234));
+                if (_e55 > 2u) {
+                    let _e317 = owner;
+                    let _e322 = shared_.words[((_e317 + 1u) + 17u)];
+                    owner = select(_e317, (_e317 + 2u), (_e322 <= _e247));
                 }
-                if (_e49 > 1u) {
-                    let _e314 = owner;
-                    let _e318 = shared_.words[(_e314 + 17u)];
-                    owner = select(_e314, (_e314 + 1u), (_e318 <= _e234));
+                if (_e55 > 1u) {
+                    let _e327 = owner;
+                    let _e331 = shared_.words[(_e327 + 17u)];
+                    owner = select(_e327, (_e327 + 1u), (_e331 <= _e247));
                 }
-                let _e322 = owner;
-                let _e326 = shared_.words[(_e322 + 529u)];
-                let this_node = shared_.words[(_e322 + 785u)];
-                let this_edge = (_e234 + _e326);
+                let _e335 = owner;
+                let _e339 = shared_.words[(_e335 + 529u)];
+                let this_node = shared_.words[(_e335 + 785u)];
+                let this_edge = (_e247 + _e339);
                 let graph_targets_at = params.graph_targets_at;
-                let _e336 = fixed[(graph_targets_at + this_edge)];
-                relax(this_edge, _e336);
-                let _e337 = (_e234 + 256u);
-                if (_e337 < _e234) {
+                let _e349 = fixed[(graph_targets_at + this_edge)];
+                relax(this_edge, _e349);
+                let _e350 = (_e247 + 256u);
+                if (_e350 < _e247) {
                     break;
                 }
-                next = _e337;
+                next = _e350;
             }
             workgroupBarrier();
             if (lane == 0u) {
-                let _e342 = atomicLoad((&shared_.staged_len_front));
-                let _e343 = min(_e342, 1024u);
-                shared_.staged_front[1024] = _e343;
-                if (_e343 != 0u) {
-                    let _e347 = atomicAdd((&control.front_tail), _e343);
-                    shared_.staged_front[1025] = _e347;
+                let _e355 = atomicLoad((&shared_.staged_len_front));
+                let _e356 = min(_e355, 1024u);
+                shared_.staged_front[1024] = _e356;
+                if (_e356 != 0u) {
+                    let _e360 = atomicAdd((&control.front_tail), _e356);
+                    shared_.staged_front[1025] = _e360;
                 }
                 atomicStore((&shared_.staged_len_front), 0u);
             }
             workgroupBarrier();
-            let _e354 = shared_.staged_front[1024];
+            let _e367 = shared_.staged_front[1024];
             placed = lane;
             loop {
-                let _e356 = placed;
-                if (_e356 >= _e354) {
+                let _e369 = placed;
+                if (_e369 >= _e367) {
                     break;
                 }
-                let _e359 = shared_.staged_front[1025];
-                let _e360 = (_e359 + _e356);
-                let _e362 = shared_.staged_front[_e356];
+                let _e372 = shared_.staged_front[1025];
+                let _e373 = (_e372 + _e369);
+                let _e375 = shared_.staged_front[_e369];
                 let front_capacity_2 = params.front_capacity;
-                if (_e360 < front_capacity_2) {
+                if (_e373 < front_capacity_2) {
                     let front_items_at_2 = params.front_items_at;
                     let front_side_2 = control.front_side;
-                    plain[(front_items_at_2 + (_e360 + ((1u - front_side_2) * front_capacity_2)))] = _e362;
+                    plain[(front_items_at_2 + (_e373 + ((1u - front_side_2) * front_capacity_2)))] = _e375;
                 }
-                placed = (_e356 + 256u);
+                placed = (_e369 + 256u);
             }
-            let _e376 = (_e227 + (_e21 * 1024u));
-            tile = select(_e376, 4294967295u, (_e376 < _e227));
+            let _e389 = (_e240 + (_e21 * 1024u));
+            tile = select(_e389, 4294967295u, (_e389 < _e240));
         }
-        let _e379 = (_e40 + _e32);
-        row = select(_e379, 4294967295u, (_e379 < _e40));
+        let _e392 = (_e46 + _e38);
+        of_block = select(_e392, 4294967295u, (_e392 < _e46));
     }
-    let _e383 = (lane * 5u);
-    let _e385 = fault_kind;
-    shared_.words[(_e383 + 17u)] = _e385;
-    if (_e385 != 0u) {
-        let _e391 = fault_item;
-        shared_.words[(_e383 + 18u)] = _e391;
-        let _e397 = fault_pc;
-        shared_.words[(_e383 + 19u)] = _e397;
-        let _e403 = fault_index;
-        shared_.words[(_e383 + 20u)] = _e403;
-        let _e409 = fault_len;
-        shared_.words[(_e383 + 21u)] = _e409;
+    let _e396 = (lane * 5u);
+    let _e398 = fault_kind;
+    shared_.words[(_e396 + 17u)] = _e398;
+    if (_e398 != 0u) {
+        let _e404 = fault_item;
+        shared_.words[(_e396 + 18u)] = _e404;
+        let _e410 = fault_pc;
+        shared_.words[(_e396 + 19u)] = _e410;
+        let _e416 = fault_index;
+        shared_.words[(_e396 + 20u)] = _e416;
+        let _e422 = fault_len;
+        shared_.words[(_e396 + 21u)] = _e422;
     }
     workgroupBarrier();
     if (lane < 16u) {
-        let _e420 = shared_.words[(((lane + 0u) * 5u) + 17u)];
-        let _e426 = shared_.words[(((lane + 16u) * 5u) + 17u)];
-        let _e432 = shared_.words[(((lane + 32u) * 5u) + 17u)];
-        let _e439 = shared_.words[(((lane + 48u) * 5u) + 17u)];
-        let _e445 = shared_.words[(((lane + 64u) * 5u) + 17u)];
-        let _e452 = shared_.words[(((lane + 80u) * 5u) + 17u)];
-        let _e459 = shared_.words[(((lane + 96u) * 5u) + 17u)];
-        let _e466 = shared_.words[(((lane + 112u) * 5u) + 17u)];
-        let _e472 = shared_.words[(((lane + 128u) * 5u) + 17u)];
-        let _e479 = shared_.words[(((lane + 144u) * 5u) + 17u)];
-        let _e486 = shared_.words[(((lane + 160u) * 5u) + 17u)];
-        let _e493 = shared_.words[(((lane + 176u) * 5u) + 17u)];
-        let _e500 = shared_.words[(((lane + 192u) * 5u) + 17u)];
-        let _e507 = shared_.words[(((lane + 208u) * 5u) + 17u)];
-        let _e514 = shared_.words[(((lane + 224u) * 5u) + 17u)];
-        let _e521 = shared_.words[(((lane + 240u) * 5u) + 17u)];
-        shared_.words[lane] = (((((((((((((((_e420 | _e426) | _e432) | _e439) | _e445) | _e452) | _e459) | _e466) | _e472) | _e479) | _e486) | _e493) | _e500) | _e507) | _e514) | _e521);
+        let _e433 = shared_.words[(((lane + 0u) * 5u) + 17u)];
+        let _e439 = shared_.words[(((lane + 16u) * 5u) + 17u)];
+        let _e445 = shared_.words[(((lane + 32u) * 5u) + 17u)];
+        let _e452 = shared_.words[(((lane + 48u) * 5u) + 17u)];
+        let _e458 = shared_.words[(((lane + 64u) * 5u) + 17u)];
+        let _e465 = shared_.words[(((lane + 80u) * 5u) + 17u)];
+        let _e472 = shared_.words[(((lane + 96u) * 5u) + 17u)];
+        let _e479 = shared_.words[(((lane + 112u) * 5u) + 17u)];
+        let _e485 = shared_.words[(((lane + 128u) * 5u) + 17u)];
+        let _e492 = shared_.words[(((lane + 144u) * 5u) + 17u)];
+        let _e499 = shared_.words[(((lane + 160u) * 5u) + 17u)];
+        let _e506 = shared_.words[(((lane + 176u) * 5u) + 17u)];
+        let _e513 = shared_.words[(((lane + 192u) * 5u) + 17u)];
+        let _e520 = shared_.words[(((lane + 208u) * 5u) + 17u)];
+        let _e527 = shared_.words[(((lane + 224u) * 5u) + 17u)];
+        let _e534 = shared_.words[(((lane + 240u) * 5u) + 17u)];
+        shared_.words[lane] = (((((((((((((((_e433 | _e439) | _e445) | _e452) | _e458) | _e465) | _e472) | _e479) | _e485) | _e492) | _e499) | _e506) | _e513) | _e520) | _e527) | _e534);
     }
     workgroupBarrier();
     if (lane == 0u) {
-        let _e542 = shared_.words[0];
-        let _e545 = shared_.words[1];
-        let _e548 = shared_.words[2];
-        let _e551 = shared_.words[3];
-        let _e554 = shared_.words[4];
-        let _e557 = shared_.words[5];
-        let _e561 = shared_.words[6];
-        let _e564 = shared_.words[7];
-        let _e567 = shared_.words[8];
-        let _e571 = shared_.words[9];
-        let _e575 = shared_.words[10];
-        let _e579 = shared_.words[11];
-        let _e583 = shared_.words[12];
-        let _e587 = shared_.words[13];
-        let _e591 = shared_.words[14];
-        let _e594 = shared_.words[15];
-        if ((((((((((((((((_e542 | _e545) | _e548) | _e551) | _e554) | _e557) | _e561) | _e564) | _e567) | _e571) | _e575) | _e579) | _e583) | _e587) | _e591) | _e594) != 0u) {
+        let _e555 = shared_.words[0];
+        let _e558 = shared_.words[1];
+        let _e561 = shared_.words[2];
+        let _e564 = shared_.words[3];
+        let _e567 = shared_.words[4];
+        let _e570 = shared_.words[5];
+        let _e574 = shared_.words[6];
+        let _e577 = shared_.words[7];
+        let _e580 = shared_.words[8];
+        let _e584 = shared_.words[9];
+        let _e588 = shared_.words[10];
+        let _e592 = shared_.words[11];
+        let _e596 = shared_.words[12];
+        let _e600 = shared_.words[13];
+        let _e604 = shared_.words[14];
+        let _e607 = shared_.words[15];
+        if ((((((((((((((((_e555 | _e558) | _e561) | _e564) | _e567) | _e570) | _e574) | _e577) | _e580) | _e584) | _e588) | _e592) | _e596) | _e600) | _e604) | _e607) != 0u) {
             other = 1u;
             loop {
                 let this_other = other;
                 if (this_other >= 256u) {
                     break;
                 }
-                let _e614 = (this_other * 5u);
-                let _e618 = shared_.words[(_e614 + 17u)];
-                if (_e618 != 0u) {
-                    let _e623 = shared_.words[(_e614 + 18u)];
-                    let _e627 = shared_.words[(_e614 + 19u)];
-                    let _e631 = shared_.words[(_e614 + 20u)];
-                    let _e635 = shared_.words[(_e614 + 21u)];
-                    fault(_e618, _e623, _e627, _e631, _e635);
+                let _e627 = (this_other * 5u);
+                let _e631 = shared_.words[(_e627 + 17u)];
+                if (_e631 != 0u) {
+                    let _e636 = shared_.words[(_e627 + 18u)];
+                    let _e640 = shared_.words[(_e627 + 19u)];
+                    let _e644 = shared_.words[(_e627 + 20u)];
+                    let _e648 = shared_.words[(_e627 + 21u)];
+                    fault(_e631, _e636, _e640, _e644, _e648);
                 }
                 other = (this_other + 1u);
             }
-            let _e638 = atomicAdd((&control.faulted), 1u);
-            let _e639 = (_e638 * 5u);
-            let _e640 = fault_kind;
-            control.records[(_e639 + 0u)] = _e640;
-            let _e644 = fault_item;
-            control.records[(_e639 + 1u)] = _e644;
-            let _e648 = fault_pc;
-            control.records[(_e639 + 2u)] = _e648;
-            let _e652 = fault_index;
-            control.records[(_e639 + 3u)] = _e652;
-            let _e656 = fault_len;
-            control.records[(_e639 + 4u)] = _e656;
+            let _e651 = atomicAdd((&control.faulted), 1u);
+            let _e652 = (_e651 * 5u);
+            let _e653 = fault_kind;
+            control.records[(_e652 + 0u)] = _e653;
+            let _e657 = fault_item;
+            control.records[(_e652 + 1u)] = _e657;
+            let _e661 = fault_pc;
+            control.records[(_e652 + 2u)] = _e661;
+            let _e665 = fault_index;
+            control.records[(_e652 + 3u)] = _e665;
+            let _e669 = fault_len;
+            control.records[(_e652 + 4u)] = _e669;
         }
     }
 }
