@@ -324,11 +324,7 @@ impl Session {
     pub(crate) fn gives_results(&self, behind: usize, swaps: &[(usize, usize)]) -> bool {
         let program = &self.program;
         let steps = &program.schedule[behind..];
-        let is_last = match steps {
-            [Step::End, ..] => true,
-            [_, Step::End, ..] => true,
-            _ => false,
-        };
+        let is_last = matches!(steps, [Step::End, ..] | [_, Step::End, ..]);
         let words: u64 = self.results_at().iter().map(|(_, at)| at.words).sum();
         let is_fixed = program.lists.iter().all(|list| !list.output);
         is_last && swaps.is_empty() && is_fixed && 4 * words <= FEW_BYTES
