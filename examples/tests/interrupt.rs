@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-use vyre_tests::within_a_minute;
+use vyre_tests::happens;
 
 /// An example that runs, and what it says.
 struct Endless {
@@ -65,7 +65,7 @@ impl Endless {
     /// It ends with this code and these words on stderr.
     fn ends(mut self, code: i32, words: &str) {
         let child = &mut self.child;
-        let ended = within_a_minute(|| child.try_wait().expect("it is a child").is_some());
+        let ended = happens(|| child.try_wait().expect("it is a child").is_some());
         if !ended {
             child.kill().expect("it is there");
         }

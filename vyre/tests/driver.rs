@@ -19,8 +19,8 @@ use vyre::prelude::*;
 use vyre::{Error, RoutePolicy, RunError};
 use vyre_tests::endless::rounds;
 use vyre_tests::graphs::{distances, random_graph};
+use vyre_tests::happens;
 use vyre_tests::passes::bfs;
-use vyre_tests::within_a_minute;
 
 /// Nothing in it depends on how long something took.
 #[wave_graph]
@@ -444,7 +444,7 @@ fn stop_batch(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
 
 /// Waits until nothing of a device is held: the compiler's thread may be the last holder.
 fn all_given_back(fake: &Fake, of: &str) {
-    let _given_back = within_a_minute(|| fake.held() == Held::default());
+    let _given_back = happens(|| fake.held() == Held::default());
     assert_eq!(fake.held(), Held::default(), "{of}");
 }
 
@@ -640,7 +640,7 @@ fn a_module_is_unloaded_with_the_last_session_that_names_it() {
     drop(first);
     assert_eq!(fake.held().modules, interpreter + 1);
     drop(second);
-    let _unloaded = within_a_minute(|| fake.held().modules == interpreter);
+    let _unloaded = happens(|| fake.held().modules == interpreter);
     assert_eq!(fake.held().modules, interpreter);
     drop(open());
 }

@@ -15,7 +15,7 @@ use vyre::prelude::*;
 use vyre::{Csr, Decision, FusedSession, Pass, RoutePolicy, Sessions, Thresholds, Verdict};
 use vyre_tests::graphs::{UNSEEN, chain, distances, random_graph};
 use vyre_tests::passes::bfs;
-use vyre_tests::{backend_tests, within_a_minute};
+use vyre_tests::{backend_tests, happens};
 
 /// Multiples, in a list that has more room than there are numbers.
 #[wave_graph]
@@ -320,7 +320,7 @@ fn compiled_code_is_asked_for_where_it_pays(runtime: &Runtime) {
     let slower = "gain.jit = 9_000 bps";
     assert_eq!(run(slower), ("interpreted", None));
     // It was never tried here, so the tiers decide, however long the compiler takes.
-    let goes_over = within_a_minute(|| {
+    let goes_over = happens(|| {
         let (route, done) = run(slower);
         assert_eq!(done, Some(true));
         route == "compiled"
@@ -464,7 +464,7 @@ fn queries_on_many_graphs_are_compiled_where_that_pays(runtime: &Runtime) {
     };
     let compiles = |many: &mut bfs::Sessions| {
         // However long the compiler takes.
-        let goes_over = within_a_minute(|| searched(many, &graph, &[1]).0 == "compiled");
+        let goes_over = happens(|| searched(many, &graph, &[1]).0 == "compiled");
         assert!(goes_over, "it stays interpreted\n{}", many.explain());
     };
     let mut many = open("gain.jit = 20_000 bps, from 2 items");

@@ -9,7 +9,7 @@ use std::time::Duration;
 use vyre::prelude::*;
 use vyre::{Batch, Canceller, Error, FusedSession, Sessions};
 use vyre_tests::endless::{nests, pairs, rounds, spin, tokens, undecided};
-use vyre_tests::{backend_tests, within_a_minute};
+use vyre_tests::{backend_tests, happens};
 
 const ENDLESS: spin::Run = spin::Run {
     items: 100,
@@ -53,7 +53,7 @@ fn a_run_that_is_under_way_is_stopped(runtime: &Runtime) {
     let (canceller, progress) = (session.canceller(), session.progress().expect("it tells"));
     thread::scope(|scope| {
         let seen = scope.spawn(move || {
-            let seen = within_a_minute(|| progress.rounds() >= 10);
+            let seen = happens(|| progress.rounds() >= 10);
             canceller.cancel();
             seen
         });

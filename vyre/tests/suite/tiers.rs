@@ -12,8 +12,8 @@ use vyre::cuda::fake::{Failure, Fake};
 use vyre::prelude::*;
 use vyre::{FusedSession, RoutePolicy, Thresholds};
 use vyre_tests::graphs::{UNSEEN, chain, distances, grid, random_graph};
+use vyre_tests::happens;
 use vyre_tests::passes::{bfs, three_waves};
-use vyre_tests::within_a_minute;
 
 /// Makes tests of functions `fn name(runtime: &Runtime)`, on a device that is played and on a real one.
 macro_rules! device_tests {
@@ -69,7 +69,7 @@ fn hot_code_is_compiled_beside_the_runs_and_taken_between_two_of_them(runtime: &
     let mut session = hot_session(runtime, &graph);
     assert_eq!(route_of(&mut session, &graph), "interpreted", "it is cold");
     // However long the compiler takes, runs go on.
-    let goes_over = within_a_minute(|| route_of(&mut session, &graph) == "compiled");
+    let goes_over = happens(|| route_of(&mut session, &graph) == "compiled");
     assert!(goes_over, "it stays interpreted");
     let last = session.decisions().last().expect("decided");
     assert!(last.followed.code.starts_with("compiled ("), "{last}");
@@ -279,7 +279,7 @@ fn runs_pay_for_the_compiler_before_it_begins(runtime: &Runtime) {
     let mut next = bfs::Session::new(&runtime, &graph).expect("fits");
     next.run(bfs::Run { source: 0 }).expect("runs");
     assert!(!note(&next).contains("so far"), "{}", note(&next));
-    assert!(within_a_minute(|| route_of(&mut next, &graph) == "compiled"));
+    assert!(happens(|| route_of(&mut next, &graph) == "compiled"));
 }
 
 /// By the policy's `jit_queue`, of single runs and of batches on many graphs.
@@ -307,7 +307,7 @@ fn what_is_long_is_worth_it_from_the_first_run_on(runtime: &Runtime) {
         };
         match route {
             Route::Interpreter => assert_eq!(run(), "interpreted"),
-            Route::Jit => assert!(within_a_minute(|| run() == "compiled")),
+            Route::Jit => assert!(happens(|| run() == "compiled")),
         }
     }
 }
@@ -334,7 +334,7 @@ fn an_open_result_goes_over_too(runtime: &Runtime) {
         assert!(out.out[0] < 100);
         out.report.route
     };
-    assert!(within_a_minute(|| run(&mut session) == "compiled"));
+    assert!(happens(|| run(&mut session) == "compiled"));
 }
 
 /// Another number of items a lane, or another graph.
@@ -450,7 +450,7 @@ fn a_compiler_that_fails_is_a_reason_and_no_error_of_a_run() {
     assert_eq!(route_of(&mut session, &graph), "compiled");
     drop(session);
     // The compiler's thread may have been the last to hold it.
-    assert!(within_a_minute(|| modules() == before));
+    assert!(happens(|| modules() == before));
 }
 
 /// Bytes of a budget that are taken.
@@ -547,11 +547,11 @@ fn modules_count_in_the_budget_and_the_one_unused_longest_goes() {
     search.set_route(RoutePolicy::Auto);
     drop(waves);
     // The compiler's thread may have been the last to hold it. Then there is room, and runs ask for it.
-    assert!(within_a_minute(|| on_device() == interpreter));
-    let goes_over = within_a_minute(|| route_of(&mut search, &graph) == "compiled");
+    assert!(happens(|| on_device() == interpreter));
+    let goes_over = happens(|| route_of(&mut search, &graph) == "compiled");
     assert!(goes_over, "there is room again");
     drop(search);
-    assert!(within_a_minute(|| on_device() == interpreter));
+    assert!(happens(|| on_device() == interpreter));
     assert_eq!(used(&runtime), 0);
 }
 
@@ -587,7 +587,7 @@ fn a_session_takes_the_place_of_a_module_but_of_none_that_runs() {
     open(&large).expect("it fits without the module");
     assert_eq!(on_device(), interpreter);
     // One that fits nowhere costs no module.
-    let goes_over = within_a_minute(|| route_of(&mut search, &graph) == "compiled");
+    let goes_over = happens(|| route_of(&mut search, &graph) == "compiled");
     assert!(goes_over, "there is room again");
     open(&taking(sessions[1] + 2 * modules[0])).expect_err("it does not fit at all");
 }
@@ -686,7 +686,7 @@ fn a_module_that_is_too_large_is_left_out_and_made_for_who_waits() {
         (out.report.route, last.followed.notes.join("; "))
     };
     let refused = "compiled code wanted: not compiled: its module has ";
-    assert!(within_a_minute(|| run().1.starts_with(refused)));
+    assert!(happens(|| run().1.starts_with(refused)));
     for _ in 0..3 {
         let (route, why) = run();
         assert_eq!(route, "interpreted");
@@ -795,7 +795,7 @@ fn no_run_and_no_drop_waits_for_the_compiler() {
     go_on.send(()).expect("the compiler waits");
     let mut other = hot_session(&runtime, &graph);
     other.compile_now().expect("nothing fails");
-    assert!(within_a_minute(|| played.held().modules == interpreter + 1));
+    assert!(happens(|| played.held().modules == interpreter + 1));
 }
 
 /// What waits while the compiler is at work is compiled in the order of what its runs have executed.
@@ -847,9 +847,7 @@ fn the_hottest_pass_that_waits_is_compiled_first() {
     assert_eq!(rounds(&mut hot), "compiled");
     assert_eq!(three_waves_route(&mut cold), "interpreted");
     go_on.send(()).expect("the compiler waits");
-    assert!(within_a_minute(
-        || three_waves_route(&mut cold) == "compiled"
-    ));
+    assert!(happens(|| three_waves_route(&mut cold) == "compiled"));
 }
 
 /// Tells a process of its own how many runs to make, and with which status to end.
