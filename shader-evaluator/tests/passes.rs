@@ -226,8 +226,8 @@ fn write_spirv(name: &str, program: &Program) {
     }
 }
 
-/// The same pass on the interpreter and as shaders, from WGSL and from SPIR-V; of that, rounds by themselves, too, and wide
-/// workgroups.
+/// The same pass on the interpreter and as shaders, from WGSL and from SPIR-V; of that, rounds by themselves, too, and
+/// wide workgroups.
 fn runtimes() -> [Runtime; 5] {
     let vulkan = || Shaders::new(Target::Vulkan);
     [

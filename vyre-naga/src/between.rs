@@ -341,7 +341,8 @@ fn begun(f: &mut Fun<'_, '_>, program: &Program, id: FixpointId) {
     }
 }
 
-/// At the start of a fixpoint behind barrier groups that the host did not look at: if they have failed, it has no rounds.
+/// At the start of a fixpoint behind barrier groups that the host did not look at: if they have failed, it has no
+/// rounds.
 pub(crate) fn start(program: &Program, layout: &Layout, round: &Stretch) -> Option<Module> {
     let fixpoint = round.fixpoint?;
     let name = format!("{}_start", layout.fixpoint(fixpoint));
@@ -659,11 +660,8 @@ fn aim(f: &mut Fun<'_, '_>, program: &Program, dispatch: &rounds::Part, goes: Va
         Domain::ListItems(list, _) => f.control_now(layout.control(Held::ListLen(list.0))),
     };
     let lanes = layout.lanes(id);
-    let whole = f.with(Bin::Divide, items, lanes);
-    let rest = f.with(Bin::Modulo, items, lanes);
-    let rest = f.with(Bin::NotEqual, rest, 0);
-    let rest = f.word_of(rest);
-    let mut groups = f.sum(whole, rest);
+    let each = f.u(lanes);
+    let mut groups = f.div_ceil(items, each);
     let most = f.dispatches(Word::Groups as u32);
     let mut most = f.load(most);
     if lanes > WORKGROUP {

@@ -658,6 +658,15 @@ impl<'m, 'l> Fun<'m, 'l> {
         self.bin(op, left, right)
     }
 
+    /// A quotient of words, rounded up.
+    pub(crate) fn div_ceil(&mut self, left: Value, right: Value) -> Value {
+        let whole = self.bin(Bin::Divide, left, right);
+        let rest = self.bin(Bin::Modulo, left, right);
+        let rest = self.with(Bin::NotEqual, rest, 0);
+        let rest = self.word_of(rest);
+        self.sum(whole, rest)
+    }
+
     pub(crate) fn plus(&mut self, left: Value, right: u32) -> Value {
         self.with(Bin::Add, left, right)
     }

@@ -480,8 +480,8 @@ impl Layout {
         self.options.shares_edges && matches!(domain, Domain::EdgesFrom(..))
     }
 
-    /// Invocations of a workgroup of a wave's sweep: as many as there may be where they share out what items have, so that
-    /// a hub is soon done.
+    /// Invocations of a workgroup of a wave's sweep: as many as there may be where they share out what items have, so
+    /// that a hub is soon done.
     pub(crate) fn lanes(&self, of: WaveId) -> u32 {
         self.lanes[of.index()]
     }
@@ -495,7 +495,8 @@ impl Layout {
         }
     }
 
-    /// Nodes that a workgroup of a wave's sweep keeps of each frontier that it pushes onto, before these get their slots.
+    /// Nodes that a workgroup of a wave's sweep keeps of each frontier that it pushes onto, before these get their
+    /// slots.
     pub(crate) fn staged_nodes(&self, of: WaveId) -> u32 {
         self.staged[of.index()]
     }

@@ -129,7 +129,8 @@ pub struct Shaders {
     /// Who they are for.
     pub target: Target,
     /// In the order of the plan: `begin`, fills, `settle`, of each wave the sweep and what closes it, of each fixpoint
-    /// the start of a round and the condition, and the ends of groups that follow each other. Without those that are refused.
+    /// the start of a round and the condition, and the ends of groups that follow each other. Without those that are
+    /// refused.
     pub shaders: Vec<Shader>,
     /// Waves and conditions that the target does not get. Where there is one, the pass cannot run there.
     pub refusals: Vec<Refusal>,

@@ -1,5 +1,5 @@
-//! Barrier groups without the host between them, and rounds of a fixpoint: sweeps whose workgroups are the arguments of indirect dispatches,
-//! and behind each barrier group a shader that writes those of the next one.
+//! Barrier groups without the host between them, and rounds of a fixpoint: sweeps whose workgroups are the arguments of
+//! indirect dispatches, and behind each barrier group a shader that writes those of the next one.
 //!
 //! A round that was dispatched and is not needed does nothing: once a group has failed, or the condition has said that
 //! the fixpoint is done, no sweep has a workgroup.

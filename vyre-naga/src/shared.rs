@@ -148,8 +148,8 @@ impl Shared {
     }
 }
 
-/// A workgroup stages what its invocations push onto frontiers of nodes: a slot that each push took for itself would be an
-/// atomic on one word by all that push. What there is no room for is pushed at once.
+/// A workgroup stages what its invocations push onto frontiers of nodes: a slot that each push took for itself would be
+/// an atomic on one word by all that push. What there is no room for is pushed at once.
 fn clear_staged(f: &mut Fun<'_, '_>) {
     for frontier in f.m.sharing.frontiers.clone() {
         let (_, len) = f.staged(frontier).expect("it is staged");
@@ -219,9 +219,9 @@ pub(crate) fn barrier(f: &mut Fun<'_, '_>) {
     f.push(Statement::ControlBarrier(Barrier::WORK_GROUP));
 }
 
-/// How the items of a sweep fall to workgroups: in rows of one run of items for each block. A block's invocations have one
-/// run of each row, and which one that is changes from row to row: in many graphs the hubs are neighbours, or their numbers
-/// have a common factor. Where items are many, a run is as many words as a GPU loads at least.
+/// How the items of a sweep fall to workgroups: in rows of one run of items for each block. A block's invocations have
+/// one run of each row, and which one that is changes from row to row: in many graphs the hubs are neighbours, or their
+/// numbers have a common factor. Where items are many, a run is as many words as a GPU loads at least.
 #[derive(Clone, Copy)]
 pub(crate) struct Blocks {
     /// The first item.
@@ -315,7 +315,8 @@ impl Blocks {
         (f.sum(self.from, at), here)
     }
 
-    /// What a workgroup takes at a time: where that begins in its block, and how many items it may be, which is uniform.
+    /// What a workgroup takes at a time: where that begins in its block, and how many items it may be, which is
+    /// uniform.
     pub(crate) fn each(
         self,
         f: &mut Fun<'_, '_>,
@@ -361,11 +362,7 @@ fn runs(f: &mut Fun<'_, '_>, (len, blocks): (Value, Value), most: u32) -> (Value
     let (long, short) = (f.u(most), f.u(0));
     let run = f.select(many, long, short);
     let row = f.bin(Bin::ShiftLeft, blocks, run);
-    let rows = f.bin(Bin::Divide, len, row);
-    let rest = f.bin(Bin::Modulo, len, row);
-    let rest = f.with(Bin::NotEqual, rest, 0);
-    let rest = f.word_of(rest);
-    let rows = f.sum(rows, rest);
+    let rows = f.div_ceil(len, row);
     (run, f.bin(Bin::ShiftLeft, rows, run))
 }
 

@@ -36,8 +36,8 @@ use vyre::{RoutePolicy, Runtime, Thresholds};
 use vyre_cuda::Cuda;
 use vyre_cuda::fake::Fake;
 
-/// Waits until something has happened, and no longer than half an hour, which turns a hang into a failure: whether it has.
-/// A busy machine may need minutes for what takes seconds.
+/// Waits until something has happened, and no longer than half an hour, which turns a hang into a failure: whether it
+/// has. A busy machine may need minutes for what takes seconds.
 #[must_use]
 pub fn happens(mut has_happened: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + Duration::from_secs(30 * 60);

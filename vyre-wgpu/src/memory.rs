@@ -247,8 +247,8 @@ impl Memory {
             .create_command_encoder(&CommandEncoderDescriptor::default())
     }
 
-    /// Submits commands, then copies of these ranges of bytes, and waits for what they hold: one behind the other, for the
-    /// host to see until it lets go of them. How many bytes.
+    /// Submits commands, then copies of these ranges of bytes, and waits for what they hold: one behind the other, for
+    /// the host to see until it lets go of them. How many bytes.
     pub(crate) fn fetch(
         &mut self,
         mut encoder: CommandEncoder,

@@ -9,8 +9,8 @@
 //! Before some of them, one workgroup takes rounds as long as they have little to do.
 //!
 //! How many rounds are encoded at a time follows how long those before took: a submission is neither cancelled nor cut
-//! short, so it should take [`SHORT`], and the host should look as rarely as that allows. A fixpoint that took few begins
-//! with as many the next time, and some more: a round too many costs less than another submission.
+//! short, so it should take [`SHORT`], and the host should look as rarely as that allows. A fixpoint that took few
+//! begins with as many the next time, and some more: a round too many costs less than another submission.
 
 use crate::device::Opened;
 use crate::memory::Memory;
@@ -175,8 +175,8 @@ impl Session {
         }
     }
 
-    /// Runs the stretch that begins with this step, where there is one, in one submission. Where a fixpoint follows whose
-    /// rounds are submitted, that submission has the stretch, too: until then nobody asks what came of it.
+    /// Runs the stretch that begins with this step, where there is one, in one submission. Where a fixpoint follows
+    /// whose rounds are submitted, that submission has the stretch, too: until then nobody asks what came of it.
     pub(crate) fn stretch(&mut self, from: usize, round: u32) -> Result<Option<Groups>, RunError> {
         let pass = Arc::clone(&self.pass);
         let mut stretches = pass.plan.stretches.iter().enumerate();
@@ -271,8 +271,8 @@ impl Session {
         ran.map(|(ran, _)| ran)
     }
 
-    /// Submits rounds of a fixpoint, or a stretch, and before it the stretch that waits, and looks at what came of them. The
-    /// state of the one that waited stands behind the other's.
+    /// Submits rounds of a fixpoint, or a stretch, and before it the stretch that waits, and looks at what came of
+    /// them. The state of the one that waited stands behind the other's.
     fn submit(
         &mut self,
         (batch, of): (&mut Batch, &plan::Round),
@@ -317,7 +317,8 @@ impl Session {
         told
     }
 
-    /// Writes the arguments of dispatches, and the uniforms. Where something else starts it, nothing goes on until then.
+    /// Writes the arguments of dispatches, and the uniforms. Where something else starts it, nothing goes on until
+    /// then.
     fn write(
         &self,
         batch: &Batch,

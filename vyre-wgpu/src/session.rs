@@ -258,7 +258,8 @@ impl Session {
         self.look_after(encoder, &[], false).map(|_| ())
     }
 
-    /// Submits commands, and waits until the host has the words of `control`, these bytes, and, where it is so, results.
+    /// Submits commands, and waits until the host has the words of `control`, these bytes, and, where it is so,
+    /// results.
     pub(crate) fn look_after(
         &mut self,
         mut encoder: CommandEncoder,
@@ -319,8 +320,8 @@ impl Session {
         results.collect()
     }
 
-    /// Whether the results may come with the look behind this step: nothing is swept behind it, it changes no places, and
-    /// there are few. How long lists are is not known before.
+    /// Whether the results may come with the look behind this step: nothing is swept behind it, it changes no places,
+    /// and there are few. How long lists are is not known before.
     pub(crate) fn gives_results(&self, behind: usize, swaps: &[(usize, usize)]) -> bool {
         let program = &self.program;
         let steps = &program.schedule[behind..];

@@ -103,9 +103,9 @@ pub trait Sweeper {
         Ok(vec![0; program.fixpoints.len()])
     }
 
-    /// Runs barrier groups that follow each other without the driver between them, where the sweeper can: from the wave at
-    /// the step `from` on, in a round of its innermost fixpoint, up to a barrier or the end of the schedule. `None`: the
-    /// driver goes step by step.
+    /// Runs barrier groups that follow each other without the driver between them, where the sweeper can: from the wave
+    /// at the step `from` on, in a round of its innermost fixpoint, up to a barrier or the end of the schedule. `None`:
+    /// the driver goes step by step.
     ///
     /// It is asked only where steps are not counted and sweeps are not timed. [`enter`](Sweeper::enter) is not called
     /// between these groups.
