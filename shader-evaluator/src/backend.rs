@@ -31,6 +31,7 @@ pub struct Shaders {
     target: Target,
     options: Options,
     rounds_at_once: u32,
+    pull_from: u32,
     /// Invocations of a workgroup, where that is said: one of many takes long here.
     lanes: Option<u32>,
     /// Sessions that a table refused.
@@ -48,6 +49,7 @@ impl Shaders {
             target,
             options: Options::default(),
             rounds_at_once: 0,
+            pull_from: 0,
             lanes: None,
             refused: Arc::default(),
             ran: Arc::default(),
@@ -65,6 +67,7 @@ impl Shaders {
             };
             let mut made = exported(program, self.target, options)?;
             made.rounds_at_once = self.rounds_at_once;
+            made.pull_from = self.pull_from;
             Ok(Arc::new(made))
         });
         pass.clone()
@@ -92,6 +95,22 @@ impl Shaders {
             rounds_at_once: rounds,
             ..self
         }
+    }
+
+    /// Where sweeps pull from frontiers of so many edges, in rounds that follow each other.
+    #[must_use]
+    pub fn with_pull_from(self, edges: u32) -> Shaders {
+        Shaders {
+            pull_from: edges,
+            ..self
+        }
+    }
+
+    /// Sweeps that pulled.
+    pub fn pulled(&self) -> u64 {
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let passes = made.values().flatten();
+        passes.map(|pass| pass.pulled.load(Relaxed)).sum()
     }
 
     /// Counts of sessions that were refused by the table, and of runs.

@@ -4,6 +4,7 @@
 use crate::machine::{Memory, Random, Shader, Wrong};
 use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use thiserror::Error;
 
 /// A pass that was exported.
@@ -14,6 +15,10 @@ pub struct Pass {
     pub most_groups: u32,
     /// Rounds of a fixpoint that follow each other without a look at what they left, where they can; 0: none.
     pub rounds_at_once: u32,
+    /// The fewest edges of a frontier that a sweep pulls from, in such rounds; 0: none does.
+    pub pull_from: u32,
+    /// Sweeps that pulled.
+    pub pulled: AtomicU64,
 }
 
 /// What a run is given, by name. Values are raw bits.
@@ -136,7 +141,7 @@ impl Pass {
     /// The text is no plan of this version, or something is refused or missing.
     pub fn new(plan: &str, shaders: Vec<Shader>) -> Result<Pass, Stop> {
         let plan: Value = serde_json::from_str(plan).map_err(|e| Stop::Plan(e.to_string()))?;
-        if plan["version"] != 2 {
+        if plan["version"] != 3 {
             return Err(Stop::Plan(format!("version {}", plan["version"])));
         }
         if let Some(refusal) = list(&plan, "refused").first() {
@@ -149,6 +154,8 @@ impl Pass {
             shaders: shaders.collect(),
             most_groups: 3,
             rounds_at_once: 0,
+            pull_from: 0,
+            pulled: AtomicU64::new(0),
         })
     }
 
@@ -166,6 +173,7 @@ impl Pass {
             params: Params::default(),
             rounds: HashMap::new(),
             entered: HashMap::new(),
+            pulls: 0,
         };
         run.place()?;
         run.begin()?;
@@ -193,6 +201,8 @@ struct Run<'p> {
     rounds: HashMap<String, u64>,
     /// The round that each fixpoint is in, since it was entered.
     entered: HashMap<String, u32>,
+    /// The fewest edges of a frontier that a sweep pulls from; 0: none does.
+    pulls: u32,
 }
 
 impl Run<'_> {
@@ -339,10 +349,22 @@ impl Run<'_> {
             });
             self.write(name, halves.collect::<Vec<_>>())?;
         }
+        let may_pull = self.pass.pull_from > 0;
         for frontier in list(&plan, "frontiers") {
-            if frontier["unique"] == true {
+            if frontier["unique"] == true || may_pull && frontier["stamped"] == true {
                 self.fill(&format!("{}.seen", text(frontier, "name")), 1, [0, 0])?;
             }
+        }
+        // Graphs that are asked for stay what they are.
+        let asked = list(&plan, "topologies").iter().filter(|_| may_pull);
+        let mut is_symmetric = true;
+        for topology in asked.filter(|t| !t["symmetric"].is_null()) {
+            let edges = self.given.graphs[text(topology, "name")].1.len() as u64;
+            self.dispatch(text(&topology["symmetric"], "entry"), edges)?;
+            is_symmetric &= self.control(text(&topology["symmetric"], "unless"))? == 0;
+        }
+        if may_pull && is_symmetric {
+            self.pulls = self.pass.pull_from;
         }
         Ok(())
     }
@@ -401,6 +423,7 @@ impl Run<'_> {
                 match is.as_str() {
                     Some("round") => self.params.round.into(),
                     Some("groups") => self.params.groups.into(),
+                    Some("pulls") => self.pulls.into(),
                     Some("turns") => plan["turns"].as_u64().unwrap_or(0),
                     Some(fill) => {
                         let which = fill.strip_prefix("fill ").unwrap_or_default();
@@ -640,12 +663,31 @@ impl Run<'_> {
         let stride = list(&plan, "params").len();
         let groups = self.pass.most_groups;
         let goes = u32::from(start.is_none());
-        let words = [goes, 0, 0, round, most, stride as u32, groups, 2, 0, steps];
-        let mut args = words[..head].to_vec();
+        let (stride_word, pulls) = (stride as u32, self.pulls);
+        let mut args = vec![
+            goes,
+            0,
+            0,
+            round,
+            most,
+            stride_word,
+            groups,
+            2,
+            0,
+            steps,
+            pulls,
+        ];
+        args.resize(head, 0);
         let mut blocks = Vec::new();
         let mut is_first = start.is_none();
         self.params.round = round;
         for part in parts {
+            if part["pull"].is_string() {
+                // The first round pushes.
+                args.resize(number(part, "word"), 1);
+                args.push(0);
+                continue;
+            }
             let Some(wave) = part["sweep"].as_str().or(part["close"].as_str()) else {
                 is_first = false;
                 continue;
@@ -693,16 +735,18 @@ impl Run<'_> {
                     why,
                 })?;
                 self.set_words(0, &block)?;
-                let key = match part["sweep"].is_string() {
-                    true => "sweep",
-                    false => "close",
-                };
+                let keys = ["pull", "sweep", "close"];
+                let key = keys.into_iter().find(|key| part[key].is_string());
+                let key = key.ok_or_else(|| Stop::Plan(format!("a round has {part}")))?;
                 let (_, wave) = find(&plan, "waves", text(part, key))?;
                 if groups > 0 {
                     self.launch(text(wave, key), groups)?;
                 }
             }
         }
+        self.pass
+            .pulled
+            .fetch_add(self.argument(11)?.into(), Relaxed);
         Ok((self.argument(1)?, self.argument(2)?))
     }
 

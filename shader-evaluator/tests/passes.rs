@@ -143,7 +143,7 @@ fn checked(name: &str, program: &Program) -> (usize, usize) {
         let ends = made.shaders.iter().map(|s| s.entry());
         let ends = ends
             .filter(|e| {
-                ["_end", "_start", "_narrow"]
+                ["_end", "_start", "_narrow", "_pull", "_symmetric"]
                     .iter()
                     .any(|of| e.ends_with(of))
             })
@@ -275,6 +275,82 @@ fn a_breadth_first_search() {
             Ok((out.dist, out.report.rounds))
         });
         assert_eq!(dist.0, graphs::distances(&graph, 3));
+    }
+}
+
+/// On what these give where sweeps pull, and push, and on the interpreter; whether some pulled.
+fn pulls<T: PartialEq + std::fmt::Debug>(run: impl Fn(&Runtime) -> Result<T, Error>) -> bool {
+    let expected = run(&Runtime::vir0()).expect("the interpreter runs it");
+    let pulling = |rounds, lanes| {
+        let shaders = Shaders::new(Target::Vulkan).with_rounds_at_once(rounds);
+        Arc::new(shaders.with_lanes(lanes).with_pull_from(40))
+    };
+    let mut pulled = Vec::new();
+    for shaders in [pulling(16, 0), pulling(9, 64), pulling(16, 256), pulling(1, 0)] {
+        let runtime =
+            Runtime::on(Arc::clone(&shaders) as Arc<dyn vyre_core::run::backend::Backend>);
+        assert_eq!(run(&runtime).expect("shaders run it"), expected);
+        pulled.push(shaders.pulled());
+    }
+    // Nothing is known of the first round of a submission.
+    assert_eq!(pulled[3], 0, "{pulled:?}");
+    pulled[0] > 0
+}
+
+#[test]
+fn searches_pull() {
+    let search = |graph: &Csr, source: u32| {
+        pulls(|runtime| {
+            let out = bfs::Session::new(runtime, graph)?.run(bfs::Run { source })?;
+            Ok((out.dist, out.report.rounds))
+        })
+    };
+    // The last is what a hub of the frontier and one that waits make of it: neither is left to one invocation.
+    let mut star: Vec<(u32, u32)> = (1..900).flat_map(|v| [(0, v), (v, 0)]).collect();
+    star.extend((1..400).flat_map(|v| [(v, 900), (900, v), (900, 500 + v), (500 + v, 900)]));
+    star.extend((901..1_000).flat_map(|v| [(v - 1, v), (v, v - 1), (v, 950), (950, v)]));
+    for graph in [
+        graphs::undirected(900, 4_000, 1),
+        graphs::sorted(1_000, star),
+    ] {
+        for source in [0, 1, 500] {
+            assert!(search(&graph, source));
+        }
+    }
+    // An edge without its opposite, and an unreached graph.
+    let mut lopsided = graphs::ends(900, 4_000, 2);
+    lopsided.extend(lopsided.clone().iter().map(|&(a, b)| (b, a)));
+    lopsided.push((899, 0));
+    assert!(!search(&graphs::sorted(900, lopsided), 0));
+    assert!(!search(&graphs::undirected(900, 4_000, 1), 899));
+}
+
+#[test]
+fn directed_searches_pull_along_the_reverse() {
+    for seed in 0..3 {
+        let graph = graphs::directed(900, 7_000, seed);
+        let start: Vec<bool> = (0..900).map(|v| v % 97 == seed).collect();
+        assert!(pulls(|runtime| {
+            let mut session = tested::marks::Session::new(runtime, &graph)?;
+            let out = session.run(tested::marks::Run { start: &start })?;
+            Ok((out.mark, out.fans, out.report.rounds))
+        }));
+    }
+}
+
+#[test]
+fn searches_pull_in_each_round_of_a_fixpoint_around_them() {
+    for seed in 0..2 {
+        // Fewer edges than nodes, and one region of many.
+        let mut edges = graphs::ends(600, 150, seed);
+        edges.extend(graphs::ends(200, 3_000, seed));
+        edges.extend(edges.clone().iter().map(|&(a, b)| (b, a)));
+        let graph = graphs::sorted(600, edges);
+        assert!(pulls(|runtime| {
+            let mut session = tested::regions::Session::new(runtime, &graph)?;
+            let out = session.run(tested::regions::Run { stride: 40 })?;
+            Ok((out.region, out.started, out.report.rounds))
+        }));
     }
 }
 
@@ -718,10 +794,12 @@ fn entry_points_have_names_of_their_own() {
             "A_B_3_close",
             "a_b_2_2_sweep",
             "a_b_2_2_close",
+            "a_b_2_2_pull",
             "gr_e_sweep",
             "gr_e_close",
             "begin_sweep",
             "begin_close",
+            "graph_symmetric",
             "a_b_begin",
             "a_b_until",
             "a_b_2_begin",

@@ -14,7 +14,7 @@
 
 use crate::body::{Part, function};
 use crate::helpers::{Helper, WideOp};
-use crate::ir::{FAULT_WORDS, Fun, Maker, Own, Value};
+use crate::ir::{FAULT_WORDS, Fun, Maker, Own, Sharing, Value};
 use crate::layout::{Arena, Held, Kind, Layout, words_of};
 use crate::rounds::{self, Dispatch, Stretch, Word};
 use crate::shared::{Narrow, Shared, barrier};
@@ -26,6 +26,7 @@ use naga::{
     Barrier, BinaryOperator as Bin, Function, Handle, MathFunction as Math, Module, Statement,
 };
 use std::collections::BTreeSet;
+use vyre_core::plan::pull::Taken;
 use vyre_core::plan::shaders::{
     EXACT_WORDS, FAULT_WORDS as FAULTS, WORKGROUP, record_words, reduced,
 };
@@ -219,6 +220,9 @@ pub(crate) fn begin(program: &Program, layout: &Layout) -> Module {
                 | Held::ListTail(_)
                 | Held::Swept(_)
                 | Held::Began(..)
+                | Held::Edges(_)
+                | Held::Explored(_)
+                | Held::Lopsided(_)
                 | Held::Faulted => 0,
             };
             let pointer = f.control(at);
@@ -301,8 +305,24 @@ fn settled(f: &mut Fun<'_, '_>, program: &Program) -> Value {
 /// At the start of a round.
 pub(crate) fn begin_round(program: &Program, layout: &Layout, id: FixpointId) -> Module {
     let name = format!("{}_begin", layout.fixpoint(id));
-    let one = |f: &mut Fun<'_, '_>, (): (), _: Place| begun(f, program, id);
+    let one = |f: &mut Fun<'_, '_>, (): (), _: Place| {
+        begun(f, program, id);
+        explore_anew(f, program, id);
+    };
     module(layout, &name, 1, |_| (), one)
+}
+
+/// The first round that follows sweeps: nobody knows what it has of edges.
+fn explore_anew(f: &mut Fun<'_, '_>, program: &Program, id: FixpointId) {
+    for (at, frontier) in (0..).zip(&program.frontiers) {
+        for held in [Held::Edges(at), Held::Explored(at)] {
+            let word = f.m.layout.maybe(held);
+            if let Some(word) = word.filter(|_| frontier.owner == Some(id)) {
+                let (pointer, none) = (f.control(word), f.u(0));
+                f.store(pointer, none);
+            }
+        }
+    }
 }
 
 fn begun(f: &mut Fun<'_, '_>, program: &Program, id: FixpointId) {
@@ -346,12 +366,15 @@ fn begun(f: &mut Fun<'_, '_>, program: &Program, id: FixpointId) {
 pub(crate) fn start(program: &Program, layout: &Layout, round: &Stretch) -> Option<Module> {
     let fixpoint = round.fixpoint?;
     let name = format!("{}_start", layout.fixpoint(fixpoint));
-    let dispatches = round.dispatches();
+    let dispatches = round.dispatches(layout);
     let one = |f: &mut Fun<'_, '_>, (): (), _: Place| {
         let status = f.control_now(f.m.layout.control(Held::Status));
         let holds = f.with(Bin::Equal, status, 0);
         // Otherwise the host finds what was pushed, and by that what there was no room for.
-        f.when(holds, |f| begun(f, program, fixpoint));
+        f.when(holds, |f| {
+            begun(f, program, fixpoint);
+            explore_anew(f, program, fixpoint);
+        });
         let word = f.word_of(holds);
         let goes_on = f.local("goes_on", None);
         f.store(goes_on, word);
@@ -414,7 +437,7 @@ pub(crate) fn end(program: &Program, layout: &Layout, round: &Stretch, group: us
         let fixpoint = round.fixpoint.filter(|_| is_last);
         fixpoint.map(|id| condition(m, program, id))
     };
-    let dispatches = round.dispatches();
+    let dispatches = round.dispatches(layout);
     let body = |f: &mut Fun<'_, '_>, condition: Option<_>, place: Place| {
         let swept = dispatches.iter().find(|d| d.what == Dispatch::Sweep(id));
         let swept = swept.expect("a group sweeps its waves").word;
@@ -484,9 +507,89 @@ fn aim_at(
 ) {
     let goes = f.load(goes_on);
     let goes = f.with(Bin::NotEqual, goes, 0);
+    // A wave's sweep that pulls comes before the one that pushes.
+    let mut pushes = None;
     for dispatch in dispatches.iter().filter(|d| d.group == group) {
+        let goes = match dispatch.what {
+            Dispatch::Pull(id) => {
+                let (pull, push) = choose(f, id, goes);
+                pushes = Some(push);
+                pull
+            }
+            Dispatch::Sweep(_) => pushes.take().unwrap_or(goes),
+            Dispatch::Close(_) | Dispatch::End(_) => goes,
+        };
         aim(f, program, dispatch, goes);
     }
+}
+
+/// A search goes on by pushing until its frontier has one in so many of the edges that are left.
+const SHARE: u32 = 14;
+
+/// A frontier of fewer than one in so many nodes is not wide.
+const WIDE: u32 = 16;
+
+/// Whether a wave's sweep pulls, and whether it pushes, where rounds go on.
+fn choose(f: &mut Fun<'_, '_>, id: WaveId, goes: Value) -> (Value, Value) {
+    let layout = f.m.layout;
+    let of = layout.pulling(id).expect("its sweep may pull");
+    let frontier = of.frontier.0;
+    let counted = f.control(layout.control(Held::Edges(frontier)));
+    let edges = f.load(counted);
+    let none = f.u(0);
+    f.store(counted, none);
+    let explored = f.control(layout.control(Held::Explored(frontier)));
+    let before = f.load(explored);
+    let all = f.param(layout.length(Kind::Edges, of.topology.0));
+    let known = f.math(Math::Min, &[before, all]);
+    let left = f.bin(Bin::Subtract, all, known);
+    let after = f.sum(known, edges);
+    f.store(explored, after);
+    let least = f.dispatches(Word::Pulls as u32);
+    let least = f.load(least);
+    let share = f.with(Bin::Divide, left, SHARE);
+    let dense = f.bin(Bin::Greater, edges, share);
+    let many = f.bin(Bin::GreaterEqual, edges, least);
+    let may = f.with(Bin::NotEqual, least, 0);
+    let mut pull = f.bin(Bin::LogicalAnd, goes, may);
+    let holds = match of.claim.taken {
+        Taken::Constant(_) => None,
+        // Who was claimed so far has one of these, which none is that waits.
+        Taken::Round(more) => {
+            let round = f.dispatches(Word::Round as u32);
+            let round = f.load(round);
+            let last = f.plus(round, more);
+            let wraps = f.with(Bin::Less, last, more);
+            let free = f.u(of.claim.free.wrapping_sub(more));
+            let taken = f.bin(Bin::LessEqual, free, round);
+            let fails = f.bin(Bin::LogicalOr, wraps, taken);
+            Some(f.not(fails))
+        }
+    };
+    for condition in [dense, many].into_iter().chain(holds) {
+        pull = f.bin(Bin::LogicalAnd, pull, condition);
+    }
+    let add = |f: &mut Fun<'_, '_>, word: Word, more: Value| {
+        let pointer = f.dispatches(word as u32);
+        let before = f.load(pointer);
+        let after = f.sum(before, more);
+        f.store(pointer, after);
+    };
+    f.when(pull, |f| {
+        let one = f.u(1);
+        add(f, Word::Pulled, one);
+    });
+    let may_not = f.not(may);
+    let misses = f.bin(Bin::LogicalAnd, goes, may_not);
+    f.when(misses, |f| {
+        let items = f.control_now(layout.control(Held::Len(frontier)));
+        let nodes = f.param(layout.length(Kind::Nodes, 0));
+        let some = f.with(Bin::Divide, nodes, WIDE);
+        let wide = f.bin(Bin::Greater, items, some);
+        f.when(wide, |f| add(f, Word::Missed, items));
+    });
+    let no = f.not(pull);
+    (pull, f.bin(Bin::LogicalAnd, goes, no))
 }
 
 /// The edges of a sweep of one workgroup, at most, for each of its invocations.
@@ -510,12 +613,15 @@ pub(crate) fn narrow(program: &Program, layout: &Layout, round: &Stretch, lanes:
     let swaps = &program.fixpoints[fixpoint.index()].swaps;
     let made = |m: &mut Maker<'_>| {
         m.counts_rounds = true;
-        m.sharing = shared.alone();
+        m.sharing = Sharing {
+            pulling: layout.pulling(id),
+            ..shared.alone()
+        };
         let traded = swaps.iter().flat_map(|&(a, b)| [a, b]);
         m.traded = traded.map(|id| layout.at_buffer(id)).collect();
         (code(m, program, id), condition(m, program, fixpoint))
     };
-    let dispatches = round.dispatches();
+    let dispatches = round.dispatches(layout);
     module(layout, &name, lanes, made, |f, (code, condition), place| {
         let (zero, one) = (f.u(0), f.u(1));
         let alone = Place {
@@ -578,7 +684,12 @@ pub(crate) fn narrow(program: &Program, layout: &Layout, round: &Stretch, lanes:
                 Barrier::WORK_GROUP | Barrier::STORAGE,
             ));
         });
-        f.when(first, |f| {
+        // Otherwise it is as it was.
+        let some = f.load(taken);
+        let some = f.with(Bin::NotEqual, some, 0);
+        let aims = f.bin(Bin::LogicalAnd, first, some);
+        f.when(aims, |f| {
+            explore_anew(f, program, fixpoint);
             let going = f.dispatches(Word::Going as u32);
             let now = f.load(going);
             let goes_on = f.local("goes_at_last", None);
@@ -643,12 +754,12 @@ fn turn(
 
 /// How many workgroups a dispatch has: none where rounds do not go on.
 fn aim(f: &mut Fun<'_, '_>, program: &Program, dispatch: &rounds::Part, goes: Value) {
-    let id = match dispatch.what {
-        Dispatch::Sweep(id) | Dispatch::Close(id) => id,
+    let layout = f.m.layout;
+    let (id, domain) = match dispatch.what {
+        Dispatch::Pull(id) => (id, Domain::Nodes),
+        Dispatch::Sweep(id) | Dispatch::Close(id) => (id, program.waves[id.index()].domain),
         Dispatch::End(_) => return,
     };
-    let layout = f.m.layout;
-    let domain = program.waves[id.index()].domain;
     let items = match domain {
         Domain::Once => f.u(1),
         Domain::Range(_) => f.param(layout.length(Kind::Wave, id.0)),

@@ -14,6 +14,7 @@ pub(crate) use wide::{WideOp, WideUpdate};
 
 use crate::ir::{Fun, Maker, Own, Value};
 use crate::layout::{Arena, Held, Kind, Layout, Piece};
+use crate::sweep::fixed;
 use naga::{
     AtomicFunction, BinaryOperator as Bin, Function, Handle, MathFunction as Math, Scalar,
     ScalarKind, Statement, Type,
@@ -538,11 +539,9 @@ impl Maker<'_> {
             Helper::Push(frontier) => {
                 let name = format!("push_{}", self.layout.frontier(frontier));
                 self.function(&name, &[("node", word)], None, |f, a| {
-                    if let Some(epoch) = f.m.layout.maybe(Held::Epoch(frontier)) {
-                        let epoch = f.control_now(epoch);
-                        let seen = f.param(f.m.layout.at(Piece::Seen(frontier)));
-                        let at = f.sum(seen, a[0]);
-                        let pointer = f.memory(Arena::Cells, at);
+                    if f.m.layout.is_unique(frontier) {
+                        let epoch = f.control_now(f.m.layout.control(Held::Epoch(frontier)));
+                        let pointer = f.seen(frontier, a[0]);
                         let swap = AtomicFunction::Exchange { compare: None };
                         let before = f.atomic(pointer, swap, epoch);
                         let again = f.bin(Bin::Equal, before, epoch);
@@ -657,7 +656,15 @@ impl Fun<'_, '_> {
         self.atomic(tail, AtomicFunction::Add, slots)
     }
 
-    /// A node gets its slot of a frontier's next round, where that is within the capacity.
+    /// Pointer to the flip of a frontier that a node was pushed behind last.
+    pub(crate) fn seen(&mut self, frontier: u16, node: Value) -> Value {
+        let first = self.param(self.m.layout.at(Piece::Seen(frontier)));
+        let at = self.sum(first, node);
+        self.memory(Arena::Cells, at)
+    }
+
+    /// A node gets its slot of a frontier's next round, where that is within the capacity. Where sweeps pull, it is
+    /// stamped, and its edges are counted.
     pub(crate) fn place(&mut self, frontier: u16, slot: Value, node: Value) {
         let capacity = self.param(self.m.layout.length(Kind::Frontier, frontier));
         let fits = self.bin(Bin::Less, slot, capacity);
@@ -665,6 +672,28 @@ impl Fun<'_, '_> {
             let at = f.item_at((frontier, 0), slot, 1, true);
             let pointer = f.memory(Arena::Plain, at);
             f.store(pointer, node);
+        });
+        let pulling = self.m.sharing.pulling;
+        let Some(of) = pulling.filter(|of| of.frontier.0 == frontier) else {
+            return;
+        };
+        let pulls = self.param(self.m.layout.pulls);
+        let pulls = self.with(Bin::NotEqual, pulls, 0);
+        self.when(pulls, |f| {
+            if !f.m.layout.is_unique(frontier) {
+                let epoch = f.control_now(f.m.layout.control(Held::Epoch(frontier)));
+                let pointer = f.seen(frontier, node);
+                f.store(pointer, epoch);
+            }
+            if !f.m.sharing.frontiers.is_empty() {
+                let offsets = Piece::Offsets(of.topology.0);
+                let [first, end] = [0, 1].map(|beyond| fixed(f, offsets, node, beyond));
+                let edges = f.bin(Bin::Subtract, end, first);
+                let own = f.own(Own::Edges);
+                let before = f.load(own);
+                let after = f.sum(before, edges);
+                f.store(own, after);
+            }
         });
     }
 

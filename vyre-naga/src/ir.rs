@@ -11,7 +11,7 @@ use naga::{
 };
 use std::collections::HashMap;
 use std::num::NonZeroU32;
-use vyre_core::plan::shaders::{self, is_plain};
+use vyre_core::plan::shaders::{self, Pulling, is_plain};
 
 /// A value or a pointer.
 pub(crate) type Value = Handle<Expression>;
@@ -46,6 +46,9 @@ pub(crate) struct Maker<'l> {
 /// Words behind the nodes that a workgroup has staged: how many there are, and the first one's slot.
 pub(crate) const STAGED_HEAD: u32 = 2;
 
+/// Words of a workgroup whose sweep may pull: edges out of what it pushed, and invocations with edges that are left.
+pub(crate) const PULL_CELLS: u32 = 2;
+
 /// What a workgroup shares: words, and for each frontier that it stages pushes onto, nodes without slots, and how many
 /// there are.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +57,8 @@ pub(crate) struct Sharing {
     pub(crate) frontiers: Vec<u16>,
     /// Of each frontier, at most.
     pub(crate) nodes: u32,
+    /// What is pushed onto its frontier may be pulled from.
+    pub(crate) pulling: Option<Pulling>,
 }
 
 /// A global variable.
@@ -82,6 +87,8 @@ pub(crate) enum Own {
     Fault(u32),
     /// Turns of loops.
     Turns,
+    /// Edges out of what it gave a slot.
+    Edges,
     /// A word of what it has of a reduction, and what that begins with.
     Total(u16, u32, u32),
     /// A row, of the turn of a loop that is shared out, or of the invocation's item before and behind it.
@@ -244,6 +251,7 @@ impl<'l> Maker<'l> {
                 let (name, init) = match own {
                     Own::Fault(word) => (format!("fault_{}", FAULT_WORDS[word as usize]), 0),
                     Own::Turns => ("turns".to_owned(), 0),
+                    Own::Edges => ("own_edges".to_owned(), 0),
                     Own::Row(true, row) => (format!("turn_r{row}"), 0),
                     Own::Row(false, row) => (format!("item_r{row}"), 0),
                     Own::Wanted => ("turns_wanted".to_owned(), 0),
@@ -296,7 +304,9 @@ impl<'l> Maker<'l> {
             words,
             frontiers,
             nodes,
+            pulling,
         } = self.sharing.clone();
+        let is_counted = pulling.is_some() && !frontiers.is_empty();
         let mut members = vec![("words".to_owned(), self.array(Some(words)), words)];
         for frontier in frontiers {
             let name = self.layout.frontier(frontier);
@@ -304,6 +314,10 @@ impl<'l> Maker<'l> {
             let words = nodes + STAGED_HEAD;
             members.push((staged, self.array(Some(words)), words));
             members.push((len, self.ty.cell, 1));
+        }
+        if is_counted {
+            members.push(("edges".to_owned(), self.ty.cell, 1));
+            members.push(("left".to_owned(), self.ty.cell, 1));
         }
         let mut offset = 0;
         let members = members.into_iter().map(|(name, ty, words)| {
@@ -914,6 +928,18 @@ impl<'m, 'l> Fun<'m, 'l> {
         let nth = frontiers.iter().position(|&of| of == frontier)? as u32;
         let base = self.global(Global::Shared);
         Some((self.part(base, 1 + 2 * nth), self.part(base, 2 + 2 * nth)))
+    }
+
+    /// Pointers to the edges out of what a workgroup has pushed, and to how many of its invocations have edges left to
+    /// look at, where its sweep may pull and what it pushes is staged.
+    pub(crate) fn pull_cells(&mut self) -> Option<[Value; PULL_CELLS as usize]> {
+        let sharing = &self.m.sharing;
+        let staged = sharing.frontiers.len() as u32;
+        if sharing.pulling.is_none() || staged == 0 {
+            return None;
+        }
+        let base = self.global(Global::Shared);
+        Some([1, 2].map(|at| self.part(base, 2 * staged + at)))
     }
 
     pub(crate) fn own(&mut self, own: Own) -> Value {

@@ -16,17 +16,17 @@
 //! them ([`crate::plan`]); a shader adds them to its indices.
 
 use crate::Options;
-use crate::ir::STAGED_HEAD;
+use crate::ir::{PULL_CELLS, STAGED_HEAD};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use vyre_core::plan::shaders::{
-    EXACT_WORDS, Target, WORKGROUP, float_bits, outer_rounds, record_words, shared_loop,
-    sweep_words, uniform_words, wide_buffers,
+    EXACT_WORDS, Pulling, Target, WORKGROUP, float_bits, is_stamped, outer_rounds, pulling,
+    record_words, shared_loop, sweep_words, uniform_words, wide_buffers,
 };
 use vyre_core::vir0::flow::op;
 use vyre_core::vir0::isa::Op;
 use vyre_core::vir0::module::{
-    Agreement, BufferId, Domain, Extent, FixpointId, Program, ReduceOp, Resource, Role, WaveId,
-    Width,
+    Agreement, BufferId, Domain, Extent, FixpointId, FrontierId, Program, ReduceOp, Resource, Role,
+    TopologyId, WaveId, Width,
 };
 use vyre_core::vir0::scalar::Scalar;
 
@@ -79,7 +79,7 @@ pub(crate) enum Piece {
     Buffer(u16),
     /// A field of a frontier's items; 0 for nodes.
     Items(u16, u16),
-    /// When each node was pushed last.
+    /// The flip of the frontier that each node was pushed behind last.
     Seen(u16),
     /// A field of a list's items.
     Field(u16, u16),
@@ -127,6 +127,8 @@ pub(crate) enum ParamOf {
     Turns,
     /// Workgroups of the wave.
     Groups,
+    /// Not 0: nodes that are pushed are stamped, and their edges counted, because sweeps may pull.
+    Pulls,
     /// Where a fill begins, its elements, the words of one, and its halves.
     Fill(u32),
 }
@@ -167,6 +169,12 @@ pub(crate) enum Held {
     Swept(u16),
     /// Workgroups that left a fault, since a sweep was closed.
     Faulted,
+    /// Edges out of what sweeps that may pull have pushed onto a frontier.
+    Edges(u16),
+    /// Those of all that were swept since the host looked.
+    Explored(u16),
+    /// Not 0: a topology has an edge without its opposite.
+    Lopsided(u16),
     /// A half of a reduction's value.
     Total(u16, u32),
     /// A word of an exact sum before it is rounded.
@@ -198,10 +206,15 @@ pub(crate) struct Layout {
     words: HashMap<Held, u32>,
     lens: HashMap<(Kind, u16), u32>,
     at: Vec<u32>,
+    /// The word of the uniform that says whether sweeps may pull, where one may.
+    pub(crate) pulls: u32,
     options: Options,
     /// By wave.
     lanes: Vec<u32>,
     staged: Vec<u32>,
+    pulling: Vec<Option<Pulling>>,
+    /// By frontier.
+    unique: Vec<bool>,
 }
 
 /// The most invocations that a workgroup can have which share out what a wave's items have, of those that there may be.
@@ -231,7 +244,8 @@ fn pushed(program: &Program, id: WaveId) -> Vec<u16> {
 fn staged(program: &Program, id: WaveId, (lanes, options): (u32, Options)) -> u32 {
     let most = (4 * lanes).max(512);
     let frontiers = pushed(program, id).len() as u32;
-    let words = sweep_words(program, id, lanes) + frontiers * (most + STAGED_HEAD + 1);
+    let staged = frontiers * (most + STAGED_HEAD + 1);
+    let words = sweep_words(program, id, lanes) + staged + PULL_CELLS;
     if words <= options.words { most } else { 0 }
 }
 
@@ -371,6 +385,8 @@ impl Layout {
                 .map(|id| lanes(program, WaveId(id), options))
                 .collect(),
             staged: Vec::new(),
+            pulling: Vec::new(),
+            unique: program.frontiers.iter().map(|f| f.unique).collect(),
             waves: entry_names(program.waves.iter().map(|w| &w.name)),
             fixpoints: entry_names(program.fixpoints.iter().map(|f| &f.name)),
             reductions: program
@@ -378,11 +394,7 @@ impl Layout {
                 .iter()
                 .map(|r| plain_name(&r.name))
                 .collect(),
-            topologies: program
-                .topologies
-                .iter()
-                .map(|t| plain_name(&t.name))
-                .collect(),
+            topologies: entry_names(program.topologies.iter().map(|t| &t.name)),
             frontiers: program
                 .frontiers
                 .iter()
@@ -392,10 +404,17 @@ impl Layout {
             words: HashMap::new(),
             lens: HashMap::new(),
             at: Vec::new(),
+            pulls: 0,
         };
         let staged = (0..program.waves.len() as u16)
             .map(|id| staged(program, WaveId(id), (layout.lanes(WaveId(id)), options)));
         layout.staged = staged.collect();
+        // What is pushed is counted where it is staged.
+        let pulling = (0..program.waves.len() as u16).map(WaveId).map(|id| {
+            let of = pulling(program, id);
+            of.filter(|_| layout.staged[id.index()] > 0)
+        });
+        layout.pulling = pulling.collect();
         layout.lay(program);
         layout.parameters(program);
         layout.controls(program);
@@ -460,7 +479,7 @@ impl Layout {
                 };
                 self.place(Piece::Items(f, i), name, Arena::Plain, words);
             }
-            if frontier.unique {
+            if is_stamped(program, FrontierId(f)) {
                 let name = format!("{}.seen", frontier.name);
                 self.place(Piece::Seen(f), name, Arena::Cells, vec![Term::Nodes]);
             }
@@ -507,6 +526,29 @@ impl Layout {
             0 => Vec::new(),
             _ => pushed(program, of),
         }
+    }
+
+    /// Whether a frontier has each node once in a round.
+    pub(crate) fn is_unique(&self, frontier: u16) -> bool {
+        self.unique[usize::from(frontier)]
+    }
+
+    /// How a wave's sweep may pull.
+    pub(crate) fn pulling(&self, of: WaveId) -> Option<Pulling> {
+        self.pulling[of.index()]
+    }
+
+    /// Whether a sweep may pull from a frontier.
+    fn pulled_from(&self, frontier: FrontierId) -> bool {
+        let mut pulling = self.pulling.iter().flatten();
+        pulling.any(|of| of.frontier == frontier)
+    }
+
+    /// The topologies that have to be their own reverse where sweeps pull.
+    pub(crate) fn asked(&self) -> BTreeSet<TopologyId> {
+        let pulling = self.pulling.iter().flatten();
+        let own = pulling.filter(|of| of.into == of.topology);
+        own.map(|of| of.topology).collect()
     }
 
     fn param(&mut self, name: String, of: ParamOf) -> u32 {
@@ -581,10 +623,17 @@ impl Layout {
             let at = self.param(format!("bits_{bits:08x}"), ParamOf::Bits(bits));
             self.bits.insert(bits, at);
         }
+        let mut waves = (0..program.waves.len() as u16).map(WaveId);
+        if waves.any(|wave| pulling(program, wave).is_some()) {
+            self.pulls = self.param("pulls".to_owned(), ParamOf::Pulls);
+        }
     }
 
     fn word(&mut self, name: String, of: Held) {
-        let atomic = matches!(of, Held::Tail(_) | Held::ListTail(_) | Held::Faulted);
+        let atomic = matches!(
+            of,
+            Held::Tail(_) | Held::ListTail(_) | Held::Faulted | Held::Edges(_) | Held::Lopsided(_)
+        );
         self.words.insert(of, self.control.len() as u32);
         self.control.push(ControlWord { name, of, atomic });
     }
@@ -604,14 +653,22 @@ impl Layout {
             if frontier.owner.is_some() {
                 self.word(format!("{name}_side"), Held::Side(f));
             }
-            if frontier.unique {
+            if is_stamped(program, FrontierId(f)) {
                 self.word(format!("{name}_epoch"), Held::Epoch(f));
+            }
+            if self.pulled_from(FrontierId(f)) {
+                self.word(format!("{name}_edges"), Held::Edges(f));
+                self.word(format!("{name}_explored"), Held::Explored(f));
             }
         }
         for (l, list) in (0..).zip(&program.lists) {
             let name = plain_name(&list.name);
             self.word(format!("{name}_len"), Held::ListLen(l));
             self.word(format!("{name}_tail"), Held::ListTail(l));
+        }
+        for t in self.asked() {
+            let name = self.topology(t.0);
+            self.word(format!("{name}_lopsided"), Held::Lopsided(t.0));
         }
         for (w, wave) in (0..).zip(&program.waves) {
             if wave.domain.list().is_some_and(|(_, p)| p.goes_on()) {

@@ -7,6 +7,7 @@
 //! | Where does everything lie? | `layout` |
 //! | How does a kernel's code become a function? | `body`, with `helpers` for what naga does not have |
 //! | How does a wave become an entry point? | `sweep`, with `shared` for what a workgroup does together |
+//! | How does a search pull? | `pull` |
 //! | What comes between waves? | `between`, and `rounds` where no host does |
 //! | What is written? | [`Shader::text`], and [`Shaders::plan`], as docs/PORTABLE.md explains it |
 //!
@@ -30,6 +31,7 @@ mod ir;
 mod layout;
 mod loops;
 mod plan;
+mod pull;
 mod rounds;
 mod shared;
 mod sweep;
@@ -128,7 +130,8 @@ impl Shader {
 pub struct Shaders {
     /// Who they are for.
     pub target: Target,
-    /// In the order of the plan: `begin`, fills, `settle`, of each wave the sweep and what closes it, of each fixpoint
+    /// In the order of the plan: `begin`, fills, `settle`, of each wave the sweep, what closes it and, where
+    /// it may, its sweep that pulls, of each fixpoint
     /// the start of a round and the condition, and the ends of groups that follow each other. Without those that are
     /// refused.
     pub shaders: Vec<Shader>,
@@ -165,7 +168,12 @@ pub fn shaders(program: &Program, target: Target, options: Options) -> Result<Sh
             modules.push(sweep::sweep(program, &layout, wave));
             modules.push(between::close(program, &layout, wave));
         }
+        if refusals.is_empty() {
+            modules.extend(pull::pull(program, &layout, wave));
+        }
     }
+    let asked = layout.asked().into_iter().filter(|_| refusals.is_empty());
+    modules.extend(asked.map(|topology| pull::symmetric(&layout, topology)));
     for fixpoint in (0..program.fixpoints.len() as u16).map(FixpointId) {
         if !refused(Part::Until(fixpoint)) {
             modules.push(between::begin_round(program, &layout, fixpoint));

@@ -4,16 +4,17 @@ use crate::Options;
 use crate::layout::{Arena, Held, Layout, ParamOf, Term, length};
 use crate::rounds::{Dispatch, Stretch, Word};
 use serde_json::{Map, Value, json};
-use vyre_core::plan::shaders::{Part, Refusal, Target, features, record_words};
+use vyre_core::plan::shaders::{Part, Refusal, Target, features, is_stamped, record_words};
 use vyre_core::vir0::flow::effect;
 use vyre_core::vir0::isa::Effect;
 use vyre_core::vir0::module::{
-    Domain, Extent, FixpointId, Program, ReductionId, Role, Step, Uniform, WaveId,
+    Domain, Extent, FixpointId, FrontierId, Program, ReductionId, Role, Step, TopologyId, Uniform,
+    WaveId,
 };
 use vyre_core::vir0::scalar::Scalar;
 
 /// The number of the form; a reader refuses others.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 fn terms(program: &Program, length: &[Term]) -> Value {
     let term = |term: &Term| match term {
@@ -66,10 +67,18 @@ pub(crate) fn plan(
     set("turns", json!(options.turns));
     set("needs", json!(features(program, target)));
     set("refused", refusals.iter().map(refusal).collect());
-    let topologies = program.topologies.iter().map(|t| {
+    let asked = layout.asked();
+    let topologies = (0..).map(TopologyId).zip(&program.topologies);
+    let topologies = topologies.map(|(id, t)| {
         let of = t.reverse_of;
         let of = of.map(|of| program.topologies[of.index()].name.clone());
-        json!({ "name": t.name, "reverse_of": of })
+        let is_asked = asked.contains(&id) && refusals.is_empty();
+        let symmetric = is_asked.then(|| {
+            let lopsided = &layout.control[layout.control(Held::Lopsided(id.0)) as usize].name;
+            let entry = format!("{}_symmetric", layout.topology(id.0));
+            json!({ "entry": entry, "unless": lopsided })
+        });
+        json!({ "name": t.name, "reverse_of": of, "symmetric": symmetric })
     });
     set("topologies", topologies.collect());
     let scalars = program.scalars.iter();
@@ -84,10 +93,12 @@ pub(crate) fn plan(
         })
     });
     set("buffers", buffers.collect());
-    let frontiers = program.frontiers.iter().map(|f| {
+    let frontiers = (0..).map(FrontierId).zip(&program.frontiers);
+    let frontiers = frontiers.map(|(id, f)| {
         json!({
             "name": f.name, "fields": names(&f.fields), "capacity": extent(f.capacity),
             "unique": f.unique, "owner": owner(f.owner),
+            "stamped": is_stamped(program, id),
         })
     });
     set("frontiers", frontiers.collect());
@@ -121,6 +132,7 @@ pub(crate) fn plan(
             ParamOf::RoundOf(f) => json!({ "round": program.fixpoints[f.index()].name }),
             ParamOf::Turns => json!("turns"),
             ParamOf::Groups => json!("groups"),
+            ParamOf::Pulls => json!("pulls"),
             ParamOf::Fill(at) => {
                 json!(["fill at", "fill len", "fill words", "fill low", "fill high"][*at as usize])
             }
@@ -143,6 +155,9 @@ pub(crate) fn plan(
             | Held::Swept(_)
             | Held::Began(..)
             | Held::Faulted
+            | Held::Edges(_)
+            | Held::Explored(_)
+            | Held::Lopsided(_)
             | Held::Status
             | Held::Verdict
             | Held::TrapWave
@@ -156,7 +171,12 @@ pub(crate) fn plan(
         entry
     });
     set("control", control.collect());
-    let waves = (0..program.waves.len() as u16).map(|w| wave(program, layout, WaveId(w)));
+    let waves = (0..program.waves.len() as u16).map(WaveId).map(|id| {
+        let mut wave = wave(program, layout, id);
+        let pulls = layout.pulling(id).filter(|_| refusals.is_empty());
+        wave["pull"] = json!(pulls.map(|_| format!("{}_pull", layout.wave(id))));
+        wave
+    });
     set("waves", waves.collect());
     let stretches = Stretch::of(program).into_iter();
     let stretches: Vec<Stretch> = stretches.filter(|_| refusals.is_empty()).collect();
@@ -208,9 +228,12 @@ pub(crate) fn plan(
 
 /// What barrier groups dispatch that follow each other without the host.
 fn parts(program: &Program, layout: &Layout, of: &Stretch) -> Value {
-    let parts = of.dispatches().into_iter().map(|part| {
+    let parts = of.dispatches(layout).into_iter().map(|part| {
         let wave = |id: WaveId| program.waves[id.index()].name.clone();
         match part.what {
+            Dispatch::Pull(id) => {
+                json!({ "pull": wave(id), "word": part.word, "block": part.block })
+            }
             Dispatch::Sweep(id) => {
                 json!({ "sweep": wave(id), "word": part.word, "block": part.block })
             }

@@ -5,7 +5,7 @@
 //! the fixpoint is done, no sweep has a workgroup.
 
 use crate::Options;
-use crate::layout::widest;
+use crate::layout::{Layout, widest};
 use vyre_core::vir0::flow::op;
 use vyre_core::vir0::isa::Op;
 use vyre_core::vir0::module::{Domain, FixpointId, Program, Step, WaveId};
@@ -33,10 +33,16 @@ pub(crate) enum Word {
     Narrow,
     /// Rounds that are dispatched and have not ended: behind the last of these none begins.
     Left,
+    /// The fewest edges of a frontier that a sweep pulls from; 0: none does.
+    Pulls,
+    /// Sweeps that pulled.
+    Pulled,
+    /// Items of wide frontiers, where none does.
+    Missed,
 }
 
 impl Word {
-    pub(crate) const ALL: [(Word, &'static str); 10] = [
+    pub(crate) const ALL: [(Word, &'static str); 13] = [
         (Word::Going, "going"),
         (Word::Ended, "ended"),
         (Word::Failed, "failed"),
@@ -47,6 +53,9 @@ impl Word {
         (Word::Spread, "spread"),
         (Word::Narrow, "narrow"),
         (Word::Left, "left"),
+        (Word::Pulls, "pulls"),
+        (Word::Pulled, "pulled"),
+        (Word::Missed, "missed"),
     ];
 }
 
@@ -78,6 +87,8 @@ pub(crate) struct Stretch {
 /// What a dispatch of a round runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dispatch {
+    /// In the place of the wave's sweep.
+    Pull(WaveId),
     Sweep(WaveId),
     Close(WaveId),
     /// One workgroup, always.
@@ -189,7 +200,7 @@ impl Stretch {
     }
 
     /// What it dispatches, in order.
-    pub(crate) fn dispatches(&self) -> Vec<Part> {
+    pub(crate) fn dispatches(&self, layout: &Layout) -> Vec<Part> {
         let (mut parts, mut block) = (Vec::new(), 0);
         let mut word = Word::ALL.len() as u32;
         for (group, of) in self.groups.iter().enumerate() {
@@ -198,7 +209,8 @@ impl Stretch {
                     true => Dispatch::End(wave),
                     false => Dispatch::Close(wave),
                 };
-                for what in [Dispatch::Sweep(wave), then] {
+                let pull = layout.pulling(wave).map(|_| Dispatch::Pull(wave));
+                for what in pull.into_iter().chain([Dispatch::Sweep(wave), then]) {
                     parts.push(Part {
                         what,
                         group,

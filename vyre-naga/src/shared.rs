@@ -4,10 +4,10 @@
 //! many items as it has invocations, sums up how many edges each has, and its invocations take the edges one beside the
 //! other, whoever's they are. Where there are fewer items than workgroups, several share out the edges of each item.
 
-use crate::ir::{Fun, Sharing, Value};
+use crate::ir::{Fun, Own, Sharing, Value};
 use crate::layout::{Held, Kind, Piece};
 use crate::sweep::{Place, fixed, item_word};
-use naga::{Barrier, BinaryOperator as Bin, MathFunction as Math, Statement};
+use naga::{AtomicFunction, Barrier, BinaryOperator as Bin, MathFunction as Math, Statement};
 use vyre_core::plan::shaders::{lookers, sweep_words};
 use vyre_core::vir0::module::{FrontierId, Program, TopologyId, WaveId};
 
@@ -115,6 +115,27 @@ impl Shared {
         sum
     }
 
+    /// The edges that each invocation has, so many from its first one on, get numbers: behind the next barrier, the number
+    /// of an edge, and what its owner has in a column, are the edge.
+    pub(crate) fn number(
+        self,
+        f: &mut Fun<'_, '_>,
+        of: (Place, Value),
+        (own, first): (Value, Value),
+    ) {
+        let sum = self.sums(f, of, own);
+        let before = f.bin(Bin::Subtract, sum, own);
+        let shift = f.bin(Bin::Subtract, first, before);
+        let to = self.of_lane(f, SHIFTS, of.0.lane);
+        f.store(to, shift);
+    }
+
+    /// The node that an invocation's edges are of.
+    pub(crate) fn set_node(self, f: &mut Fun<'_, '_>, place: Place, node: Value) {
+        let to = self.of_lane(f, NODES, place.lane);
+        f.store(to, node);
+    }
+
     /// What all have together: the sum of the last one that has something.
     pub(crate) fn total(self, f: &mut Fun<'_, '_>, count: Value) -> Value {
         let last = f.with(Bin::Subtract, count, 1);
@@ -162,8 +183,38 @@ fn clear_staged(f: &mut Fun<'_, '_>) {
 pub(crate) fn begin_staging(f: &mut Fun<'_, '_>, place: Place) {
     if !f.m.sharing.frontiers.is_empty() {
         let leads = f.with(Bin::Equal, place.lane, 0);
-        f.when(leads, clear_staged);
+        f.when(leads, |f| {
+            clear_staged(f);
+            for cell in f.pull_cells().into_iter().flatten() {
+                let none = f.u(0);
+                f.store(cell, none);
+            }
+        });
         barrier(f);
+    }
+}
+
+/// What an invocation has counted of edges out of what was pushed becomes its workgroup's.
+pub(crate) fn count_edges(f: &mut Fun<'_, '_>) {
+    if let Some([edges, _]) = f.pull_cells() {
+        let own = f.own(Own::Edges);
+        let own = f.load(own);
+        let some = f.with(Bin::NotEqual, own, 0);
+        f.when(some, |f| {
+            f.atomic(edges, AtomicFunction::Add, own);
+        });
+    }
+}
+
+/// What a workgroup has counted becomes known to the end of its group. Its first invocation does that, behind a barrier.
+pub(crate) fn tell_edges(f: &mut Fun<'_, '_>) {
+    if let Some(([edges, _], of)) = f.pull_cells().zip(f.m.sharing.pulling) {
+        let counted = f.load(edges);
+        let some = f.with(Bin::NotEqual, counted, 0);
+        f.when(some, |f| {
+            let all = f.control(f.m.layout.control(Held::Edges(of.frontier.0)));
+            f.atomic(all, AtomicFunction::Add, counted);
+        });
     }
 }
 
@@ -408,17 +459,10 @@ pub(crate) fn edges_from(
             }
             f.store(begin, first);
             f.store(degree, edges);
-            let to = shared.of_lane(f, NODES, place.lane);
-            f.store(to, node);
+            shared.set_node(f, place, node);
         });
-        let own = f.load(degree);
-        let sum = shared.sums(f, (place, count), own);
-        // The number of an edge of the block, and this, are the edge.
-        let first = f.load(begin);
-        let before = f.bin(Bin::Subtract, sum, own);
-        let shift = f.bin(Bin::Subtract, first, before);
-        let to = shared.of_lane(f, SHIFTS, place.lane);
-        f.store(to, shift);
+        let (own, first) = (f.load(degree), f.load(begin));
+        shared.number(f, (place, count), (own, first));
         let is_staged = !f.m.sharing.frontiers.is_empty();
         if !is_staged {
             barrier(f);
@@ -473,7 +517,7 @@ pub(crate) fn edges_from(
 }
 
 /// The edges of a block from one number up to another that fall to an invocation.
-fn share_edges(
+pub(crate) fn share_edges(
     f: &mut Fun<'_, '_>,
     (shared, place, count): (Shared, Place, Value),
     (from, to, stride): (Value, Value, Value),

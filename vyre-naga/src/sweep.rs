@@ -9,7 +9,9 @@ use crate::helpers::Helper;
 use crate::ir::{FAULT_WORDS, Fun, Maker, Own, Sharing, Value};
 use crate::layout::{Arena, Held, Kind, Layout, Piece, words_of};
 use crate::loops::{self, Parts};
-use crate::shared::{Narrow, Shared, barrier, begin_staging, edges_from, flush_staged};
+use crate::shared::{
+    Narrow, Shared, barrier, begin_staging, count_edges, edges_from, flush_staged, tell_edges,
+};
 use naga::{
     AtomicFunction, BinaryOperator as Bin, BuiltIn, EntryPoint, Function, Handle, Module,
     ShaderStage, Statement,
@@ -132,17 +134,24 @@ pub(crate) fn sweep(program: &Program, layout: &Layout, id: WaveId) -> Module {
     let lanes = layout.lanes(id);
     let shared = Shared::of(program, id, lanes);
     let made = |m: &mut Maker<'_>| {
-        m.sharing = Sharing {
-            frontiers: layout.staged(program, id),
-            nodes: layout.staged_nodes(id),
-            ..shared.alone()
-        };
+        m.sharing = staging(program, layout, id, shared);
         code(m, program, id)
     };
     module(layout, &name, lanes, made, |f, code, place| {
         items(f, program, id, (shared, place, &code), None);
+        count_edges(f);
         leave_record(f, program, id, (shared, place));
     })
+}
+
+/// What the workgroup of a wave's sweep shares.
+pub(crate) fn staging(program: &Program, layout: &Layout, id: WaveId, shared: Shared) -> Sharing {
+    Sharing {
+        frontiers: layout.staged(program, id),
+        nodes: layout.staged_nodes(id),
+        pulling: layout.pulling(id),
+        ..shared.alone()
+    }
 }
 
 /// What runs the items of a wave.
@@ -338,6 +347,7 @@ fn leave_record(
     gather_all(f, (program, id, &reductions), (shared, place));
     let first = f.with(Bin::Equal, place.lane, 0);
     f.when(first, |f| {
+        tell_edges(f);
         take_faults(f, (shared, place), words, |f| {
             let count = f.control(f.m.layout.control(Held::Faulted));
             let one = f.u(1);

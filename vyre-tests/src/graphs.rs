@@ -77,6 +77,31 @@ pub fn both_ways(graph: &Csr) -> Csr {
     Csr::from_edges(graph.node_count(), &edges).expect("edges name nodes")
 }
 
+/// Edges between random nodes, loops and repeats included; a third of the nodes have none.
+pub fn ends(nodes: u32, edges: u32, seed: u64) -> Vec<(u32, u32)> {
+    let mut random = Random(seed);
+    let mut end = || random.below(nodes - nodes / 3);
+    (0..edges).map(|_| (end(), end())).collect()
+}
+
+/// The targets of each node ascend.
+pub fn sorted(nodes: u32, mut edges: Vec<(u32, u32)>) -> Csr {
+    edges.sort_unstable();
+    Csr::from_edges(nodes as usize, &edges).expect("edges name nodes")
+}
+
+/// Edges between [random nodes](ends).
+pub fn directed(nodes: u32, edges: u32, seed: u64) -> Csr {
+    sorted(nodes, ends(nodes, edges, seed))
+}
+
+/// The same with the opposite of each edge.
+pub fn undirected(nodes: u32, edges: u32, seed: u64) -> Csr {
+    let mut ends = ends(nodes, edges, seed);
+    ends.extend(ends.clone().iter().map(|&(a, b)| (b, a)));
+    sorted(nodes, ends)
+}
+
 /// Levels of a breadth-first search.
 pub fn distances(graph: &Csr, source: u32) -> Vec<u32> {
     shortest(graph, &vec![1; graph.edge_count()], source)

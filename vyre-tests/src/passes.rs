@@ -825,3 +825,89 @@ pub mod arrays {
         }
     }
 }
+
+/// Along edges in as well as out: the pass has the reverse, so that directed graphs pull.
+#[wave_graph]
+pub mod marks {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(reverse_of = graph)]
+        back: Csr,
+        #[frontier(unique)]
+        front: Frontier,
+        #[output(per = node)]
+        mark: u32,
+        #[output(per = node)]
+        fans: u32,
+        #[input(per = node)]
+        start: bool,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, start: &bool, back: &Csr, fans: &mut u32, mark: &mut u32, front: &Push) {
+        *fans = back.degree(v);
+        if *start {
+            *mark = 7;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 100_000)]
+    mod spread {
+        #[wave(edges(graph, from = front))]
+        fn step(e: Edge, mark: &Buf<Atomic<u32>>, front: &Push) {
+            // Looking first is cheaper, and changes nothing.
+            if mark[e.dst].load() == 0 && mark[e.dst].compare_exchange(0, 7) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// A search again and again, from where those before have not been: the inner fixpoint's own waves decide.
+#[wave_graph]
+pub mod regions {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        region: u32,
+        #[reduce(count)]
+        started: u64,
+        stride: u32,
+    }
+
+    #[fixpoint(until(started == 0), max_rounds = 1_000)]
+    mod starts {
+        #[wave(nodes)]
+        fn start(
+            v: Node,
+            round: Round,
+            stride: u32,
+            region: &mut u32,
+            front: &Push,
+            started: &Reduce<Count>,
+        ) {
+            if v == round * stride {
+                started.inc();
+                if *region == 0 {
+                    *region = 1;
+                    front.push(v);
+                }
+            }
+        }
+
+        #[fixpoint(after(start), until(front.is_empty()), max_rounds = 100_000)]
+        mod walk {
+            #[wave(edges(graph, from = front))]
+            fn step(e: Edge, round: Round, region: &Buf<Atomic<u32>>, front: &Push) {
+                if region[e.dst].compare_exchange(0, round + 2) {
+                    front.push(e.dst);
+                }
+            }
+        }
+    }
+}

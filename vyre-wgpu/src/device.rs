@@ -126,6 +126,8 @@ pub(crate) struct Opened {
     pub(crate) recent: Mutex<Vec<Arc<Pass>>>,
     /// How often the host has waited for it.
     pub(crate) looks: AtomicU64,
+    /// Sweeps that pulled.
+    pub(crate) pulled: AtomicU64,
 }
 
 pub(crate) fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -194,6 +196,7 @@ impl Opened {
             passes: Mutex::default(),
             recent: Mutex::default(),
             looks: AtomicU64::new(0),
+            pulled: AtomicU64::new(0),
         })
     }
 

@@ -25,6 +25,7 @@
 
 mod clock;
 mod device;
+mod direction;
 mod memory;
 mod pass;
 mod plan;
@@ -75,6 +76,7 @@ pub struct Wgpu {
     options: Options,
     at_once: Option<u64>,
     shares_edges: Option<bool>,
+    pull_from: Option<u32>,
 }
 
 impl Wgpu {
@@ -89,6 +91,7 @@ impl Wgpu {
             options: Options::default(),
             at_once: None,
             shares_edges: None,
+            pull_from: None,
         })
     }
 
@@ -126,6 +129,17 @@ impl Wgpu {
         }
     }
 
+    /// The same, where searches pull from frontiers of at least so many edges, in graphs that are symmetric or whose
+    /// reverse the pass names; 0: they never do. By default they do in wide searches, from the second or third run of a
+    /// session on.
+    #[must_use]
+    pub fn with_pull_from(self, edges: u32) -> Wgpu {
+        Wgpu {
+            pull_from: Some(edges),
+            ..self
+        }
+    }
+
     /// What it runs on.
     pub fn adapter(&self) -> Adapter {
         lock(&self.opened).adapter.clone()
@@ -134,6 +148,11 @@ impl Wgpu {
     /// How often the host has waited for the device and looked at what it did, since the device was opened.
     pub fn looks(&self) -> u64 {
         lock(&self.opened).looks.load(Relaxed)
+    }
+
+    /// Sweeps that pulled, since the device was opened.
+    pub fn pulled(&self) -> u64 {
+        lock(&self.opened).pulled.load(Relaxed)
     }
 
     /// Bytes of the largest buffer that shaders can have here. What lies beside each other in an arena is one buffer.
@@ -257,6 +276,7 @@ impl Backend for Wgpu {
         let pass = opened.pass(&opening.program, options)?;
         let mut session = Session::open(&opened, pass, &opening)?;
         session.at_once = self.at_once;
+        session.direction.from = self.pull_from;
         Ok(Box::new(session))
     }
 }

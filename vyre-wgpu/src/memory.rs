@@ -11,7 +11,7 @@ use std::time::Duration;
 use vyre_core::dsl::columns::{Column, Slice};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::{DeviceMemory, FrontierBytes};
-use vyre_core::plan::shaders::record_words;
+use vyre_core::plan::shaders::{is_stamped, record_words};
 use vyre_core::vir0::module::{Extent, FrontierId, Program, Role, WaveId};
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::sizes::Sizes;
@@ -424,7 +424,11 @@ impl DeviceMemory for Layout {
             .map(|f| u64::from(f.rows()))
             .sum::<u64>()
             .max(1);
-        let seen = if frontier.unique { sizes.nodes } else { 0 };
+        let seen = if is_stamped(program, id) {
+            sizes.nodes
+        } else {
+            0
+        };
         let items = capacity.saturating_mul(sides * rows);
         FrontierBytes {
             passing: items.saturating_add(seen).saturating_mul(4),

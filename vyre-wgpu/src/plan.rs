@@ -44,6 +44,7 @@ pub(crate) enum Param {
     Turns,
     Round,
     Groups,
+    Pulls,
     Fill(usize),
 }
 
@@ -59,6 +60,8 @@ pub(crate) enum Items {
 pub(crate) struct Wave {
     pub(crate) sweep: usize,
     pub(crate) close: usize,
+    /// The sweep that pulls, where it may.
+    pub(crate) pull: Option<usize>,
     pub(crate) items: Items,
     /// Those of a workgroup of the sweep.
     pub(crate) invocations: u64,
@@ -103,6 +106,12 @@ pub(crate) struct Round {
 /// A dispatch of a round: the word with its workgroups, and the number of its uniform.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part {
+    /// Of sweeps that pull, by the shader.
+    Pull {
+        shader: usize,
+        word: usize,
+        block: u32,
+    },
     Sweep {
         wave: usize,
         word: usize,
@@ -125,6 +134,16 @@ impl Round {
         let mut first = first.take_while(|part| !matches!(part, Part::End { .. }));
         first.any(|part| matches!(*part, Part::Sweep { wave, .. } if wave == of))
     }
+}
+
+/// A topology that has to be its own reverse where sweeps pull.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    pub(crate) topology: usize,
+    /// Finds out.
+    pub(crate) shader: usize,
+    /// The word of `control` that is 0 then.
+    pub(crate) unless: usize,
 }
 
 /// Words of `control` about a frontier or a list.
@@ -167,6 +186,10 @@ pub(crate) struct Plan {
     pub(crate) stretches: Vec<Stretch>,
     pub(crate) begin: usize,
     pub(crate) settle: usize,
+    pub(crate) asked: Vec<Asked>,
+    /// Places with what is known of each node of a frontier, which runs begin with zeros in: always, or only where sweeps
+    /// pull.
+    pub(crate) stamps: Vec<(usize, bool)>,
     /// By binding of the arena.
     pub(crate) fills: HashMap<u32, usize>,
     by_name: HashMap<String, usize>,
@@ -180,8 +203,9 @@ pub(crate) const DISPATCHES: u32 = 6;
 pub(crate) const BLOCKS: u32 = 7;
 
 /// The words of the arguments of dispatches before the first one's.
-const HEAD: [&str; 10] = [
+const HEAD: [&str; 13] = [
     "going", "ended", "failed", "round", "most", "stride", "groups", "spread", "narrow", "left",
+    "pulls", "pulled", "missed",
 ];
 
 /// The words of the uniform that change from dispatch to dispatch.
@@ -256,6 +280,11 @@ impl<'v> Reader<'v> {
         found.ok_or_else(|| wrong(format!("there is no shader `{name}`")))
     }
 
+    /// The shader that a name is of, where there is one.
+    fn maybe(&self, name: &Value) -> Result<Option<usize>, RunError> {
+        name.as_str().map(|name| self.entry(name)).transpose()
+    }
+
     fn param(&self, param: &Value) -> Result<Param, RunError> {
         let is = &param["is"];
         if let Some(place) = is["place"].as_str() {
@@ -280,6 +309,7 @@ impl<'v> Reader<'v> {
         match is.as_str() {
             Some("round") => Ok(Param::Round),
             Some("groups") => Ok(Param::Groups),
+            Some("pulls") => Ok(Param::Pulls),
             Some("turns") => Ok(Param::Turns),
             Some(is) => fill(is)
                 .map(Param::Fill)
@@ -322,6 +352,7 @@ impl<'v> Reader<'v> {
         Ok(Wave {
             sweep: self.entry(text(wave, "sweep"))?,
             close: self.entry(text(wave, "close"))?,
+            pull: self.maybe(&wave["pull"])?,
             items,
             invocations: self.plan["entries"][text(wave, "sweep")]["invocations"]
                 .as_u64()
@@ -361,13 +392,12 @@ impl<'v> Reader<'v> {
     }
 
     fn round(&self, parts: &[Value], of: &Value) -> Result<Round, RunError> {
-        let named = |key: &str| of[key].as_str().map(|name| self.entry(name)).transpose();
         let mut round = Round {
             parts: Vec::new(),
             words: HEAD.len() as u32,
             blocks: 0,
-            narrow: named("narrow")?,
-            start: named("start")?,
+            narrow: self.maybe(&of["narrow"])?,
+            start: self.maybe(&of["start"])?,
         };
         for part in parts {
             let number = |key: &str| part[key].as_u64().unwrap_or(0) as u32;
@@ -379,18 +409,22 @@ impl<'v> Reader<'v> {
             }
             round.words = round.words.max(word as u32 + 3);
             round.blocks = round.blocks.max(block + 1);
-            round.parts.push(match part["sweep"].as_str() {
-                Some(wave) => Part::Sweep {
-                    wave: self.waves.get(wave)?,
-                    word,
-                    block,
-                },
-                None => Part::Close {
-                    wave: self.waves.get(text(part, "close"))?,
-                    word,
-                    block,
-                },
-            });
+            let wave = |key: &str| part[key].as_str().map(|wave| self.waves.get(wave));
+            round
+                .parts
+                .push(if let Some(wave) = wave("pull").transpose()? {
+                    let shader = self.maybe(&list(self.plan, "waves")[wave]["pull"])?;
+                    Part::Pull {
+                        shader: shader.ok_or_else(|| wrong("a sweep pulls that may not"))?,
+                        word,
+                        block,
+                    }
+                } else if let Some(wave) = wave("sweep").transpose()? {
+                    Part::Sweep { wave, word, block }
+                } else {
+                    let wave = self.waves.get(text(part, "close"))?;
+                    Part::Close { wave, word, block }
+                });
         }
         Ok(round)
     }
@@ -456,6 +490,25 @@ impl Plan {
             Some((binding, *entry?))
         });
         let word = |name: &str| reader.control.get(name);
+        let asked = (0..)
+            .zip(list(plan, "topologies"))
+            .filter_map(|(topology, of)| {
+                let symmetric = &of["symmetric"];
+                let entry = symmetric["entry"].as_str()?;
+                Some((topology, entry, text(symmetric, "unless")))
+            });
+        let asked = asked.map(|(topology, entry, unless)| {
+            Ok(Asked {
+                topology,
+                shader: reader.entry(entry)?,
+                unless: word(unless)?,
+            })
+        });
+        let stamps = list(plan, "frontiers").iter();
+        let stamps = stamps.filter(|f| f["stamped"] == true).map(|f| {
+            let place = reader.places.get(&format!("{}.seen", text(f, "name")))?;
+            Ok((place, f["unique"] == true))
+        });
         Ok(Plan {
             turns: plan["turns"].as_u64().unwrap_or(0) as u32,
             arenas,
@@ -487,6 +540,8 @@ impl Plan {
                 .map(|s| reader.stretch(s))
                 .collect::<Result<_, _>>()?,
             begin: reader.entry("begin")?,
+            asked: asked.collect::<Result<_, RunError>>()?,
+            stamps: stamps.collect::<Result<_, RunError>>()?,
             settle: reader.entry("settle")?,
             fills: fills.collect(),
             by_name: places.iter().map(|p| p.name.clone()).zip(0..).collect(),
@@ -499,6 +554,11 @@ impl Plan {
         let ends = |part: &Part| matches!(*part, Part::End { shader } if shader == of);
         let mut rounds = self.rounds();
         rounds.any(|round| round.start == Some(of) || round.parts.iter().any(ends))
+    }
+
+    /// Whether a sweep may pull.
+    pub(crate) fn may_pull(&self) -> bool {
+        self.waves.iter().any(|wave| wave.pull.is_some())
     }
 
     /// Whether a shader takes rounds in one workgroup.

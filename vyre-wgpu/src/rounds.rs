@@ -18,6 +18,7 @@ use crate::pass::Pass;
 use crate::plan::{self, Items, Part};
 use crate::session::Session;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 use vyre_core::dsl::error::RunError;
 use vyre_core::run::schedule::{End, Failures, Groups, Ran, Verdict};
@@ -39,12 +40,14 @@ const MOST: u64 = 256;
 const NARROW_EVERY: u64 = 16;
 const NARROW_MOST: u64 = 1024;
 
-/// Words of the state that is read back, and in them how many rounds have ended, which step failed, and how many rounds
-/// one workgroup took.
-const STATE: usize = 9;
+/// Words of the state that is read back, and in them how many rounds have ended, which step failed, how many rounds one
+/// workgroup took, how many sweeps pulled, and how many items wide frontiers had where none did.
+const STATE: usize = 13;
 const ENDED: usize = 1;
 const FAILED: usize = 2;
 const NARROW: usize = 8;
+const PULLED: usize = 11;
+const MISSED: usize = 12;
 
 /// What is made for a fixpoint once.
 pub(crate) struct Batch {
@@ -340,6 +343,7 @@ impl Session {
             on.spread(),
             0,
             steps as u32,
+            self.direction.pulls,
         ];
         args[..head.len()].copy_from_slice(&head);
         let mut uniforms = vec![0u32; stride * of.blocks as usize];
@@ -347,6 +351,11 @@ impl Session {
             let (wave, word, block, closes) = match *part {
                 Part::Sweep { wave, word, block } => (wave, word, block, false),
                 Part::Close { wave, word, block } => (wave, word, block, true),
+                // The first round pushes.
+                Part::Pull { word, .. } => {
+                    args[word..word + 3].copy_from_slice(&[0, 1, 1]);
+                    continue;
+                }
                 Part::End { .. } => continue,
             };
             // Ends say how many workgroups the sweeps of other groups have.
@@ -393,6 +402,12 @@ impl Session {
             }
             for part in &of.parts {
                 let (shader, word, block) = match *part {
+                    Part::Pull { .. } if self.direction.pulls == 0 => continue,
+                    Part::Pull {
+                        shader,
+                        word,
+                        block,
+                    } => (shader, word, block),
                     Part::Sweep { wave, word, block } => (pass.plan.waves[wave].sweep, word, block),
                     Part::Close { wave, word, block } => (pass.plan.waves[wave].close, word, block),
                     Part::End { shader } => {
@@ -419,6 +434,8 @@ impl Session {
             return Ok((Ran { rounds: 0, end }, 0));
         }
         let rounds = told[ENDED];
+        self.direction.missed += u64::from(told[MISSED]);
+        self.on.pulled.fetch_add(told[PULLED].into(), Relaxed);
         // Swaps of one round may share a buffer, so that two rounds of them need not undo each other.
         for _ in 0..rounds {
             swaps.iter().for_each(|&(a, b)| self.trade(a, b));

@@ -2,6 +2,7 @@
 
 use crate::clock::Clock;
 use crate::device::Opened;
+use crate::direction::Direction;
 use crate::memory::{At, BLOCKS, Memory, Wanted, append};
 use crate::pass::Pass;
 use crate::plan::{self, Items, Param};
@@ -77,6 +78,7 @@ pub(crate) struct Session {
     pub(crate) waiting: Option<(usize, u32)>,
     /// Rounds of a submission, where that is fixed.
     pub(crate) at_once: Option<u64>,
+    pub(crate) direction: Direction,
 }
 
 impl Session {
@@ -131,6 +133,7 @@ impl Session {
             straight: pass.plan.stretches.iter().map(|_| None).collect(),
             waiting: None,
             at_once: None,
+            direction: Direction::new(),
             program,
             pass,
         })
@@ -147,6 +150,7 @@ impl Session {
                 Param::Scalar(scalar, half) => (self.sizes.scalars[*scalar] >> (32 * half)) as u32,
                 Param::Bits(bits) => *bits,
                 Param::Turns => self.pass.plan.turns,
+                Param::Pulls => self.direction.pulls,
                 Param::RoundOf(_) | Param::Round | Param::Groups | Param::Fill(_) => 0,
             })
         });
@@ -167,6 +171,7 @@ impl Session {
                 | Param::Length(_)
                 | Param::Scalar(..)
                 | Param::Bits(_)
+                | Param::Pulls
                 | Param::Turns => {}
             }
         }
@@ -192,13 +197,18 @@ impl Session {
 
     // Submissions.
 
-    /// One invocation of a shader.
+    /// One workgroup of a shader.
     fn once(&mut self, shader: usize, round: u32) -> Result<(), RunError> {
-        let words = self.block(round, 1, [0; 5]);
+        self.dispatch(shader, round, 1)
+    }
+
+    /// So many of them.
+    fn dispatch(&mut self, shader: usize, round: u32, groups: u32) -> Result<(), RunError> {
+        let words = self.block(round, groups, [0; 5]);
         let block = self.push_block(&words)?;
         self.acts.push(Act::Dispatch {
             shader,
-            groups: 1,
+            groups,
             block,
         });
         Ok(())
@@ -297,6 +307,7 @@ impl Session {
             mirror.copy_from_slice(bytemuck::cast_slice(first));
             rest.extend_from_slice(bytemuck::cast_slice(behind));
         })?;
+        self.direction.look(&self.pass.plan, &self.control);
         self.results_from = with_results.then_some(told as usize);
         if !with_results {
             self.memory.let_go();
@@ -348,9 +359,15 @@ impl Session {
         self.waiting = None;
         let places = self.memory.place(&pass.plan, &self.stays, &self.sizes)?;
         self.places = places;
+        let asks = self.direction.begin(&pass.plan, &self.sizes);
         self.lay_uniform()?;
         self.rounds.fill(0);
         self.once(pass.plan.begin, 0)?;
+        for asked in pass.plan.asked.iter().filter(|_| asks) {
+            let edges = self.sizes.edges[asked.topology];
+            let groups = self.groups_for(edges, WORKGROUP.into()).max(1);
+            self.dispatch(asked.shader, 0, groups)?;
+        }
         for buffer in &pass.named.buffers {
             let place = pass.plan.place(&buffer.name);
             let place = place
@@ -360,11 +377,10 @@ impl Session {
                 self.fill(place, buffer.scalar, init)?;
             }
         }
-        for frontier in pass.named.frontiers.iter().filter(|f| f.unique) {
-            let seen = pass.plan.place(&format!("{}.seen", frontier.name));
-            let seen =
-                seen.ok_or_else(|| RunError::Invalid(format!("`{}` has no marks", frontier.name)))?;
-            self.fill(seen, Scalar::U32, 0)?;
+        for &(stamps, always) in &pass.plan.stamps {
+            if always || self.direction.pulls > 0 {
+                self.fill(stamps, Scalar::U32, 0)?;
+            }
         }
         for (id, values) in &args.inputs {
             let place = pass.plan.place(&pass.named.buffers[id.index()].name);

@@ -273,83 +273,83 @@ struct relax_sweepInput {
             shared.words.inner[lane + 785u] = _e91;
         }
         uint _e107 = degree;
+        uint _e108 = begin;
         sum = _e107;
         if (unnamed > 1u) {
-            uint _e110 = sum;
-            shared.words.inner[lane + 17u] = _e110;
+            uint _e111 = sum;
+            shared.words.inner[lane + 17u] = _e111;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 1u) {
-                uint _e120 = shared.words.inner[(lane - 1u) + 17u];
-                uint _e121 = sum;
-                sum = _e121 + _e120;
+                uint _e121 = shared.words.inner[(lane - 1u) + 17u];
+                uint _e122 = sum;
+                sum = _e122 + _e121;
             }
-            uint _e123 = sum;
-            shared.words.inner[lane + 273u] = _e123;
+            uint _e124 = sum;
+            shared.words.inner[lane + 273u] = _e124;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 2u) {
-                uint _e134 = shared.words.inner[(lane - 2u) + 273u];
-                uint _e135 = sum;
-                sum = _e135 + _e134;
+                uint _e135 = shared.words.inner[(lane - 2u) + 273u];
+                uint _e136 = sum;
+                sum = _e136 + _e135;
             }
         }
         if (unnamed > 4u) {
-            uint _e139 = sum;
-            shared.words.inner[lane + 17u] = _e139;
+            uint _e140 = sum;
+            shared.words.inner[lane + 17u] = _e140;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 4u) {
-                uint _e148 = shared.words.inner[(lane - 4u) + 17u];
-                uint _e149 = sum;
-                sum = _e149 + _e148;
+                uint _e149 = shared.words.inner[(lane - 4u) + 17u];
+                uint _e150 = sum;
+                sum = _e150 + _e149;
             }
-            uint _e151 = sum;
-            shared.words.inner[lane + 273u] = _e151;
+            uint _e152 = sum;
+            shared.words.inner[lane + 273u] = _e152;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 8u) {
-                uint _e160 = shared.words.inner[(lane - 8u) + 273u];
-                uint _e161 = sum;
-                sum = _e161 + _e160;
+                uint _e161 = shared.words.inner[(lane - 8u) + 273u];
+                uint _e162 = sum;
+                sum = _e162 + _e161;
             }
         }
         if (unnamed > 16u) {
-            uint _e164 = sum;
-            shared.words.inner[lane + 17u] = _e164;
+            uint _e165 = sum;
+            shared.words.inner[lane + 17u] = _e165;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 16u) {
-                uint _e173 = shared.words.inner[(lane - 16u) + 17u];
-                uint _e174 = sum;
-                sum = _e174 + _e173;
+                uint _e174 = shared.words.inner[(lane - 16u) + 17u];
+                uint _e175 = sum;
+                sum = _e175 + _e174;
             }
-            uint _e176 = sum;
-            shared.words.inner[lane + 273u] = _e176;
+            uint _e177 = sum;
+            shared.words.inner[lane + 273u] = _e177;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 32u) {
-                uint _e186 = shared.words.inner[(lane - 32u) + 273u];
-                uint _e187 = sum;
-                sum = _e187 + _e186;
+                uint _e187 = shared.words.inner[(lane - 32u) + 273u];
+                uint _e188 = sum;
+                sum = _e188 + _e187;
             }
         }
         if (unnamed > 64u) {
-            uint _e191 = sum;
-            shared.words.inner[lane + 17u] = _e191;
+            uint _e192 = sum;
+            shared.words.inner[lane + 17u] = _e192;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 64u) {
-                uint _e200 = shared.words.inner[(lane - 64u) + 17u];
-                uint _e201 = sum;
-                sum = _e201 + _e200;
+                uint _e201 = shared.words.inner[(lane - 64u) + 17u];
+                uint _e202 = sum;
+                sum = _e202 + _e201;
             }
-            uint _e203 = sum;
-            shared.words.inner[lane + 273u] = _e203;
+            uint _e204 = sum;
+            shared.words.inner[lane + 273u] = _e204;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 128u) {
-                uint _e213 = shared.words.inner[(lane - 128u) + 273u];
-                uint _e214 = sum;
-                sum = _e214 + _e213;
+                uint _e214 = shared.words.inner[(lane - 128u) + 273u];
+                uint _e215 = sum;
+                sum = _e215 + _e214;
             }
         }
-        uint _e216 = sum;
-        shared.words.inner[lane + 17u] = _e216;
-        uint _e220 = begin;
-        shared.words.inner[lane + 529u] = _e220 - (_e216 - _e107);
+        uint _e217 = sum;
+        shared.words.inner[lane + 17u] = _e217;
+        shared.words.inner[lane + 529u] = _e108 - (_e217 - _e107);
         metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
         uint unnamed_1 = shared.words.inner[(unnamed - 1u) + 17u];
         metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);

@@ -186,83 +186,83 @@ fn relax_sweep(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invo
             shared_.words[(lane + 785u)] = _e91;
         }
         let _e107 = degree;
+        let _e108 = begin;
         sum = _e107;
         if (_e55 > 1u) {
-            let _e110 = sum;
-            shared_.words[(lane + 17u)] = _e110;
+            let _e111 = sum;
+            shared_.words[(lane + 17u)] = _e111;
             workgroupBarrier();
             if (lane >= 1u) {
-                let _e120 = shared_.words[((lane - 1u) + 17u)];
-                let _e121 = sum;
-                sum = (_e121 + _e120);
+                let _e121 = shared_.words[((lane - 1u) + 17u)];
+                let _e122 = sum;
+                sum = (_e122 + _e121);
             }
-            let _e123 = sum;
-            shared_.words[(lane + 273u)] = _e123;
+            let _e124 = sum;
+            shared_.words[(lane + 273u)] = _e124;
             workgroupBarrier();
             if (lane >= 2u) {
-                let _e134 = shared_.words[((lane - 2u) + 273u)];
-                let _e135 = sum;
-                sum = (_e135 + _e134);
+                let _e135 = shared_.words[((lane - 2u) + 273u)];
+                let _e136 = sum;
+                sum = (_e136 + _e135);
             }
         }
         if (_e55 > 4u) {
-            let _e139 = sum;
-            shared_.words[(lane + 17u)] = _e139;
+            let _e140 = sum;
+            shared_.words[(lane + 17u)] = _e140;
             workgroupBarrier();
             if (lane >= 4u) {
-                let _e148 = shared_.words[((lane - 4u) + 17u)];
-                let _e149 = sum;
-                sum = (_e149 + _e148);
+                let _e149 = shared_.words[((lane - 4u) + 17u)];
+                let _e150 = sum;
+                sum = (_e150 + _e149);
             }
-            let _e151 = sum;
-            shared_.words[(lane + 273u)] = _e151;
+            let _e152 = sum;
+            shared_.words[(lane + 273u)] = _e152;
             workgroupBarrier();
             if (lane >= 8u) {
-                let _e160 = shared_.words[((lane - 8u) + 273u)];
-                let _e161 = sum;
-                sum = (_e161 + _e160);
+                let _e161 = shared_.words[((lane - 8u) + 273u)];
+                let _e162 = sum;
+                sum = (_e162 + _e161);
             }
         }
         if (_e55 > 16u) {
-            let _e164 = sum;
-            shared_.words[(lane + 17u)] = _e164;
+            let _e165 = sum;
+            shared_.words[(lane + 17u)] = _e165;
             workgroupBarrier();
             if (lane >= 16u) {
-                let _e173 = shared_.words[((lane - 16u) + 17u)];
-                let _e174 = sum;
-                sum = (_e174 + _e173);
+                let _e174 = shared_.words[((lane - 16u) + 17u)];
+                let _e175 = sum;
+                sum = (_e175 + _e174);
             }
-            let _e176 = sum;
-            shared_.words[(lane + 273u)] = _e176;
+            let _e177 = sum;
+            shared_.words[(lane + 273u)] = _e177;
             workgroupBarrier();
             if (lane >= 32u) {
-                let _e186 = shared_.words[((lane - 32u) + 273u)];
-                let _e187 = sum;
-                sum = (_e187 + _e186);
+                let _e187 = shared_.words[((lane - 32u) + 273u)];
+                let _e188 = sum;
+                sum = (_e188 + _e187);
             }
         }
         if (_e55 > 64u) {
-            let _e191 = sum;
-            shared_.words[(lane + 17u)] = _e191;
+            let _e192 = sum;
+            shared_.words[(lane + 17u)] = _e192;
             workgroupBarrier();
             if (lane >= 64u) {
-                let _e200 = shared_.words[((lane - 64u) + 17u)];
-                let _e201 = sum;
-                sum = (_e201 + _e200);
+                let _e201 = shared_.words[((lane - 64u) + 17u)];
+                let _e202 = sum;
+                sum = (_e202 + _e201);
             }
-            let _e203 = sum;
-            shared_.words[(lane + 273u)] = _e203;
+            let _e204 = sum;
+            shared_.words[(lane + 273u)] = _e204;
             workgroupBarrier();
             if (lane >= 128u) {
-                let _e213 = shared_.words[((lane - 128u) + 273u)];
-                let _e214 = sum;
-                sum = (_e214 + _e213);
+                let _e214 = shared_.words[((lane - 128u) + 273u)];
+                let _e215 = sum;
+                sum = (_e215 + _e214);
             }
         }
-        let _e216 = sum;
-        shared_.words[(lane + 17u)] = _e216;
-        let _e220 = begin;
-        shared_.words[(lane + 529u)] = (_e220 - (_e216 - _e107));
+        let _e217 = sum;
+        shared_.words[(lane + 17u)] = _e217;
+        shared_.words[(lane + 529u)] = (_e108 - (_e217 - _e107));
         let _e231 = workgroupUniformLoad((&shared_.words[((_e55 - 1u) + 17u)]));
         tile = ((group.x % _e21) * 1024u);
         loop {

@@ -12,13 +12,14 @@
 //! assert!(refusals(&Program::default(), Target::Vulkan).is_empty());
 //! ```
 
+use super::pull::{self, Claim};
 use crate::vir0::find::{Cell, Combine, loops};
 use crate::vir0::flow::{BlockKind, Rows, blocks, effect, live_in, op, uses};
 use crate::vir0::isa::{Effect, IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
 use crate::vir0::local::locals;
 use crate::vir0::module::{
-    BufferId, Domain, FixpointId, KernelId, Mode, Program, ReduceOp, Reduction, Resource, Uniform,
-    WaveId,
+    BufferId, Domain, FixpointId, FrontierId, KernelId, Mode, Program, ReduceOp, Reduction,
+    Resource, TopologyId, Uniform, WaveId,
 };
 use crate::vir0::results::{is_open, rounds_floats};
 use crate::vir0::scalar::Scalar;
@@ -642,7 +643,9 @@ pub const COMMON_WORDS: u32 = 8;
 pub fn uniform_words(program: &Program) -> u32 {
     let each = |n: usize| n as u32;
     let queues = program.queues();
-    let queues = queues.map(|(_, q)| 1 + each(q.fields.len().max(1)) + u32::from(q.unique));
+    let queues = queues.map(|(_, q)| 1 + each(q.fields.len().max(1)));
+    let frontiers = (0..program.frontiers.len() as u16).map(FrontierId);
+    let stamped = frontiers.filter(|&f| is_stamped(program, f)).count();
     let ranges = program.waves.iter();
     let ranges = ranges.filter(|w| matches!(w.domain, Domain::Range(_)));
     let scalars = program.scalars.iter().map(|s| u32::from(s.scalar.rows()));
@@ -651,9 +654,50 @@ pub fn uniform_words(program: &Program) -> u32 {
         + 3 * each(program.topologies.len())
         + 2 * each(program.buffers.len())
         + queues.chain(scalars).sum::<u32>()
+        + each(stamped)
         + each(ranges.count())
+        + u32::from(waves(program).any(|wave| pulling(program, wave).is_some()))
         + each(outer_rounds(program).len())
         + each(float_bits(program).len())
+}
+
+fn waves(program: &Program) -> impl Iterator<Item = WaveId> {
+    (0..program.waves.len() as u16).map(WaveId)
+}
+
+/// A sweep that may pull, as [`pull`] proves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pulling {
+    /// How the wave claims nodes.
+    pub claim: Claim,
+    /// Its frontier, which nobody else pushes onto while its fixpoint runs.
+    pub frontier: FrontierId,
+    /// The topology along whose edges it pushes.
+    pub topology: TopologyId,
+    /// The one with the edges in; the same where the pass has no reverse, for graphs that are their own.
+    pub into: TopologyId,
+}
+
+/// How a wave's sweep may pull in shaders, in rounds in which its claims [hold](Claim::holds_in).
+pub fn pulling(program: &Program, id: WaveId) -> Option<Pulling> {
+    let wave = &program.waves[id.index()];
+    let Domain::EdgesFrom(topology, frontier) = wave.domain else {
+        return None;
+    };
+    let claim = pull::claim(program, wave).filter(|claim| claim.pushes)?;
+    claim.holds_in(0).then_some(Pulling {
+        claim,
+        frontier,
+        topology,
+        into: pull::reverse(program, topology).unwrap_or(topology),
+    })
+}
+
+/// Whether shaders keep when each node was pushed onto a frontier last: one that has each node once in a round, or one
+/// that a sweep may pull from.
+pub fn is_stamped(program: &Program, id: FrontierId) -> bool {
+    let pulls = |wave| pulling(program, wave).is_some_and(|of| of.frontier == id);
+    program.frontiers[id.index()].unique || waves(program).any(pulls)
 }
 
 /// The fixpoints whose rounds are asked for in fixpoints inside them, in order.

@@ -18,8 +18,10 @@ use vyre_core::run::backend::{Backend, Opening};
 use vyre_core::vir0::disasm;
 use vyre_core::vir0::module::{BufferId, Program};
 use vyre_core::vir0::verify::verify;
-use vyre_tests::graphs::{chain, distances, random_graph, wide};
-use vyre_tests::passes::{bfs, walk};
+use vyre_tests::graphs::{
+    chain, directed, distances, ends, random_graph, sorted, undirected, wide,
+};
+use vyre_tests::passes::{bfs, marks, walk};
 use vyre_tests::random::cases;
 use vyre_tests::{endless, programs};
 use vyre_wgpu::{Adapters, Wgpu};
@@ -42,6 +44,52 @@ fn a_search_finds_what_the_cpu_finds() {
             }
         }
     }
+}
+
+/// The first run asks whether the graph is its own reverse, and those behind it know.
+#[test]
+fn searches_pull_where_graphs_are_symmetric() {
+    let mut lopsided = ends(5_000, 40_000, 3);
+    lopsided.extend(lopsided.clone().iter().map(|&(a, b)| (b, a)));
+    lopsided.push((4_999, 0));
+    let graphs = [
+        (undirected(5_000, 40_000, 1), true),
+        (undirected(20_000, 50_000, 2), true),
+        (sorted(5_000, lopsided), false),
+    ];
+    for shared in [true, false] {
+        let backend = open().with_shared_edges(shared).with_rounds_at_once(16);
+        let backend = Arc::new(backend.with_pull_from(100));
+        let runtime = Runtime::on(Arc::clone(&backend) as Arc<dyn Backend>);
+        for (graph, pulls) in &graphs {
+            let mut session = bfs::Session::new(&runtime, graph).expect("it fits");
+            for (run, source) in [3, 3, 4, 77, 4_998].into_iter().enumerate() {
+                let before = backend.pulled();
+                let out = session.run(bfs::Run { source }).expect("no trap");
+                assert_eq!(out.dist, distances(graph, source));
+                let pulled = backend.pulled() - before;
+                // The last node has no edges.
+                let expected = *pulls && run > 0 && source < 4_000;
+                assert_eq!(pulled > 0, expected, "run {run}, {pulled} sweeps");
+            }
+        }
+    }
+}
+
+#[test]
+fn searches_pull_along_a_reverse() {
+    let backend = Arc::new(open().with_pull_from(100).with_rounds_at_once(16));
+    let runtime = Runtime::on(Arc::clone(&backend) as Arc<dyn Backend>);
+    let graph = directed(5_000, 40_000, 5);
+    let mut session = marks::Session::new(&runtime, &graph).expect("it fits");
+    let mut reference = marks::Session::new(&Runtime::vir0(), &graph).expect("it fits");
+    for first in 0..4 {
+        let start: Vec<bool> = (0..5_000).map(|v| v % 1_009 == first).collect();
+        let expected = reference.run(marks::Run { start: &start }).expect("no trap");
+        let out = session.run(marks::Run { start: &start }).expect("no trap");
+        assert_eq!((out.mark, out.fans), (expected.mark, expected.fans));
+    }
+    assert!(backend.pulled() > 0);
 }
 
 #[test]

@@ -8,95 +8,9 @@ use vyre_core::plan::pull::{Claim, Taken, claim};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::vir0::module::{BufferId, Domain};
 use vyre_core::vir0::trap::TrapKind;
-use vyre_tests::graphs::UNSEEN;
-use vyre_tests::passes::bfs;
+use vyre_tests::graphs::{UNSEEN, directed, ends, sorted, undirected};
+use vyre_tests::passes::{bfs, marks, regions};
 use vyre_tests::random::Random;
-
-/// Along edges in as well as out: the pass has the reverse, so that directed graphs pull.
-#[wave_graph]
-mod marks {
-    struct Data {
-        #[topology]
-        graph: Csr,
-        #[topology(reverse_of = graph)]
-        back: Csr,
-        #[frontier(unique)]
-        front: Frontier,
-        #[output(per = node)]
-        mark: u32,
-        #[output(per = node)]
-        fans: u32,
-        #[input(per = node)]
-        start: bool,
-    }
-
-    #[wave(nodes)]
-    fn init(v: Node, start: &bool, back: &Csr, fans: &mut u32, mark: &mut u32, front: &Push) {
-        *fans = back.degree(v);
-        if *start {
-            *mark = 7;
-            front.push(v);
-        }
-    }
-
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 100_000)]
-    mod spread {
-        #[wave(edges(graph, from = front))]
-        fn step(e: Edge, mark: &Buf<Atomic<u32>>, front: &Push) {
-            // Looking first is cheaper, and changes nothing.
-            if mark[e.dst].load() == 0 && mark[e.dst].compare_exchange(0, 7) {
-                front.push(e.dst);
-            }
-        }
-    }
-}
-
-/// A search again and again, from where those before have not been: the inner fixpoint's own waves decide.
-#[wave_graph]
-mod regions {
-    struct Data {
-        #[topology]
-        graph: Csr,
-        #[frontier]
-        front: Frontier,
-        #[output(per = node)]
-        region: u32,
-        #[reduce(count)]
-        started: u64,
-        stride: u32,
-    }
-
-    #[fixpoint(until(started == 0), max_rounds = 1_000)]
-    mod starts {
-        #[wave(nodes)]
-        fn start(
-            v: Node,
-            round: Round,
-            stride: u32,
-            region: &mut u32,
-            front: &Push,
-            started: &Reduce<Count>,
-        ) {
-            if v == round * stride {
-                started.inc();
-                if *region == 0 {
-                    *region = 1;
-                    front.push(v);
-                }
-            }
-        }
-
-        #[fixpoint(after(start), until(front.is_empty()), max_rounds = 100_000)]
-        mod walk {
-            #[wave(edges(graph, from = front))]
-            fn step(e: Edge, round: Round, region: &Buf<Atomic<u32>>, front: &Push) {
-                if region[e.dst].compare_exchange(0, round + 2) {
-                    front.push(e.dst);
-                }
-            }
-        }
-    }
-}
 
 /// Searches whose only wave does more than claim, or less.
 macro_rules! searches {
@@ -352,28 +266,6 @@ fn claims_that_store_the_free_value_do_not_hold() {
     assert!(!early.holds_in(9));
 }
 
-/// Edges between random nodes, loops and repeats included; a third of the nodes have none.
-fn ends(nodes: u32, edges: u32, seed: u64) -> Vec<(u32, u32)> {
-    let mut random = Random(seed);
-    let mut end = || random.below(nodes - nodes / 3);
-    (0..edges).map(|_| (end(), end())).collect()
-}
-
-fn graph(nodes: u32, mut edges: Vec<(u32, u32)>) -> Csr {
-    edges.sort_unstable();
-    Csr::from_edges(nodes as usize, &edges).expect("edges name nodes")
-}
-
-fn directed(nodes: u32, edges: u32, seed: u64) -> Csr {
-    graph(nodes, ends(nodes, edges, seed))
-}
-
-fn undirected(nodes: u32, edges: u32, seed: u64) -> Csr {
-    let mut ends = ends(nodes, edges, seed);
-    ends.extend(ends.clone().iter().map(|&(a, b)| (b, a)));
-    graph(nodes, ends)
-}
-
 /// Runs until the session knows its graph, and once more: sweeps that pulled in the last run.
 fn search(graph: &Csr, source: u32) -> u64 {
     search_on(&Runtime::native(), graph, source)
@@ -416,12 +308,12 @@ fn symmetric_graphs_are_searched_from_the_other_side() {
 fn one_edge_without_its_opposite_keeps_a_search_pushing() {
     let mut edges = ends(5_000, 60_000, 9);
     edges.extend(edges.clone().iter().map(|&(a, b)| (b, a)));
-    assert!(search(&graph(5_000, edges.clone()), 0) > 0);
+    assert!(search(&sorted(5_000, edges.clone()), 0) > 0);
     edges.push((4_999, 0));
-    assert_eq!(search(&graph(5_000, edges.clone()), 0), 0);
+    assert_eq!(search(&sorted(5_000, edges.clone()), 0), 0);
     // As many of each, but not between the same nodes.
     edges.push((1, 4_999));
-    assert_eq!(search(&graph(5_000, edges), 0), 0);
+    assert_eq!(search(&sorted(5_000, edges), 0), 0);
 }
 
 #[test]
@@ -644,7 +536,7 @@ mod cuda {
             all.extend((10_000..15_000).map(|v| (19_998, v)));
             all.extend((0..700).map(|_| (3, 3)));
             all.extend(all.clone().iter().map(|&(a, b)| (b, a)));
-            let graph = graph(21_000, all);
+            let graph = sorted(21_000, all);
             for source in [0, 19_999, 10_000] {
                 assert!(
                     search_on(&runtime(), &graph, source) > 0,
@@ -659,13 +551,13 @@ mod cuda {
     fn small_graphs_and_stars_agree() {
         for nodes in [1, 2, 31, 32, 33, 127, 128, 129, 1_000, 40_000] {
             let star = (1..nodes).flat_map(|v| [(0, v), (v, 0)]).collect();
-            let star = graph(nodes, star);
+            let star = sorted(nodes, star);
             for source in [0, nodes - 1] {
                 search_on(&runtime(), &star, source);
             }
             let clique = nodes.min(300);
             let all = (0..clique * clique).map(|i| (i / clique, i % clique));
-            search_on(&runtime(), &graph(nodes, all.collect()), 0);
+            search_on(&runtime(), &sorted(nodes, all.collect()), 0);
         }
     }
 
@@ -674,16 +566,16 @@ mod cuda {
     fn one_edge_without_its_opposite_keeps_a_search_pushing() {
         let mut edges = ends(5_000, 60_000, 9);
         edges.extend(edges.clone().iter().map(|&(a, b)| (b, a)));
-        assert!(search_on(&runtime(), &graph(5_000, edges.clone()), 0) > 0);
+        assert!(search_on(&runtime(), &sorted(5_000, edges.clone()), 0) > 0);
         edges.push((4_999, 0));
-        assert_eq!(search_on(&runtime(), &graph(5_000, edges.clone()), 0), 0);
+        assert_eq!(search_on(&runtime(), &sorted(5_000, edges.clone()), 0), 0);
         edges.push((1, 4_999));
-        assert_eq!(search_on(&runtime(), &graph(5_000, edges), 0), 0);
+        assert_eq!(search_on(&runtime(), &sorted(5_000, edges), 0), 0);
         // Once more than its opposite, and out of order.
         let mut edges = ends(5_000, 60_000, 9);
         edges.extend(edges.clone().iter().map(|&(a, b)| (b, a)));
         edges.push(edges[0]);
-        assert_eq!(search_on(&runtime(), &graph(5_000, edges), 0), 0);
+        assert_eq!(search_on(&runtime(), &sorted(5_000, edges), 0), 0);
         for seed in 0..2 {
             assert_eq!(search_on(&runtime(), &directed(8_000, 100_000, seed), 0), 0);
         }
