@@ -413,6 +413,11 @@ impl Run<'_> {
                 self.places[place].1
             } else if !is["length"].is_null() {
                 self.length(&is["length"], name)?.min(u32::MAX.into())
+            } else if let Some(topology) = is["degree"].as_str() {
+                let graph = self.given.graphs.get(topology);
+                let offsets = graph.map_or(&[][..], |(offsets, _)| offsets);
+                let degrees = offsets.windows(2).map(|ends| ends[1] - ends[0]);
+                degrees.max().unwrap_or(0).into()
             } else if let Some(scalar) = is["scalar"].as_str() {
                 let bits = self.given.scalars.get(scalar);
                 let bits = bits.ok_or_else(|| Stop::Plan(format!("`{scalar}` is not given")))?;

@@ -286,7 +286,12 @@ fn pulls<T: PartialEq + std::fmt::Debug>(run: impl Fn(&Runtime) -> Result<T, Err
         Arc::new(shaders.with_lanes(lanes).with_pull_from(40))
     };
     let mut pulled = Vec::new();
-    for shaders in [pulling(16, 0), pulling(9, 64), pulling(16, 256), pulling(1, 0)] {
+    for shaders in [
+        pulling(16, 0),
+        pulling(9, 64),
+        pulling(16, 256),
+        pulling(1, 0),
+    ] {
         let runtime =
             Runtime::on(Arc::clone(&shaders) as Arc<dyn vyre_core::run::backend::Backend>);
         assert_eq!(run(&runtime).expect("shaders run it"), expected);

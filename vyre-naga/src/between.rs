@@ -526,6 +526,9 @@ fn aim_at(
 /// A search goes on by pushing until its frontier has one in so many of the edges that are left.
 const SHARE: u32 = 14;
 
+/// To push from an item takes as long as from so many edges.
+const ITEM: u32 = 4;
+
 /// A frontier of fewer than one in so many nodes is not wide.
 const WIDE: u32 = 16;
 
@@ -549,7 +552,10 @@ fn choose(f: &mut Fun<'_, '_>, id: WaveId, goes: Value) -> (Value, Value) {
     let least = f.load(least);
     let share = f.with(Bin::Divide, left, SHARE);
     let dense = f.bin(Bin::Greater, edges, share);
-    let many = f.bin(Bin::GreaterEqual, edges, least);
+    let items = f.control_now(layout.control(Held::Len(frontier)));
+    let takes = f.with(Bin::Multiply, items, ITEM);
+    let takes = f.sum(takes, edges);
+    let many = f.bin(Bin::GreaterEqual, takes, least);
     let may = f.with(Bin::NotEqual, least, 0);
     let mut pull = f.bin(Bin::LogicalAnd, goes, may);
     let holds = match of.claim.taken {
@@ -582,7 +588,6 @@ fn choose(f: &mut Fun<'_, '_>, id: WaveId, goes: Value) -> (Value, Value) {
     let may_not = f.not(may);
     let misses = f.bin(Bin::LogicalAnd, goes, may_not);
     f.when(misses, |f| {
-        let items = f.control_now(layout.control(Held::Len(frontier)));
         let nodes = f.param(layout.length(Kind::Nodes, 0));
         let some = f.with(Bin::Divide, nodes, WIDE);
         let wide = f.bin(Bin::Greater, items, some);

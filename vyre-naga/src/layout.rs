@@ -116,6 +116,8 @@ pub(crate) enum ParamOf {
     Place(usize),
     /// A length.
     Length(Length),
+    /// The most edges that a node of a topology has.
+    Degree(u16),
     /// A half of a scalar.
     Scalar(u16, u32),
     /// Bits that no shader has as a literal.
@@ -257,6 +259,8 @@ const GATHERERS: u32 = 256;
 pub(crate) enum Kind {
     Nodes,
     Edges,
+    /// The most edges of a node.
+    Degree,
     Buffer,
     Frontier,
     List,
@@ -577,6 +581,8 @@ impl Layout {
                 format!("{name}_edges"),
                 vec![Term::Edges(t)],
             );
+            let degree = self.param(format!("{name}_degree"), ParamOf::Degree(t));
+            self.lens.insert((Kind::Degree, t), degree);
         }
         for (b, buffer) in (0..).zip(&program.buffers) {
             let name = plain_name(&buffer.name);

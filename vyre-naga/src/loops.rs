@@ -131,7 +131,7 @@ pub(crate) fn sweep(
     fetch: impl FnOnce(&mut Fun<'_, '_>, Value) -> Vec<Value>,
 ) {
     let columns = Columns::of(of);
-    let blocks = Blocks::whole(f, place, (from, len));
+    let blocks = Blocks::whole(f, place, (from, len), 1);
     let item = f.local("item", None);
     blocks.each(f, (shared, place), |f, now, count| {
         let zero = f.u(0);

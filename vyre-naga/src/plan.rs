@@ -127,6 +127,7 @@ pub(crate) fn plan(
             ParamOf::Scalar(s, half) => {
                 json!({ "scalar": program.scalars[usize::from(*s)].name, "half": half })
             }
+            ParamOf::Degree(t) => json!({ "degree": program.topologies[usize::from(*t)].name }),
             ParamOf::Bits(bits) => json!({ "bits": bits }),
             ParamOf::Round => json!("round"),
             ParamOf::RoundOf(f) => json!({ "round": program.fixpoints[f.index()].name }),

@@ -136,6 +136,44 @@ impl Shared {
         f.store(to, node);
     }
 
+    /// The node of an invocation, and its edges, so many from the first one on, become another one's behind the next
+    /// barrier.
+    pub(crate) fn hand(
+        self,
+        f: &mut Fun<'_, '_>,
+        to: Value,
+        (node, first, edges): (Value, Value, Value),
+    ) {
+        for (column, value) in [(NODES, node), (SHIFTS, first), (0, edges)] {
+            let to = self.of_lane(f, column, to);
+            f.store(to, value);
+        }
+    }
+
+    /// What an invocation was handed, where it is one of so many: the first edge, and how many. Nothing may be handed on
+    /// before the next barrier.
+    pub(crate) fn handed(
+        self,
+        f: &mut Fun<'_, '_>,
+        (place, count): (Place, Value),
+    ) -> (Value, Value) {
+        let own = [(SHIFTS, "handed_from"), (0, "handed")].map(|(column, name)| {
+            let (own, none) = (f.local(name, None), f.u(0));
+            f.store(own, none);
+            (column, own)
+        });
+        let has = f.bin(Bin::Less, place.lane, count);
+        f.when(has, |f| {
+            for (column, own) in own {
+                let of_lane = self.of_lane(f, column, place.lane);
+                let value = f.load(of_lane);
+                f.store(own, value);
+            }
+        });
+        let [first, edges] = own.map(|(_, own)| f.load(own));
+        (first, edges)
+    }
+
     /// What all have together: the sum of the last one that has something.
     pub(crate) fn total(self, f: &mut Fun<'_, '_>, count: Value) -> Value {
         let last = f.with(Bin::Subtract, count, 1);
@@ -320,8 +358,13 @@ impl Blocks {
         }
     }
 
-    /// As many items as there are invocations, each of which has its own, of those from one number up to another.
-    pub(crate) fn whole(f: &mut Fun<'_, '_>, place: Place, (from, to): (Value, Value)) -> Blocks {
+    /// Each invocation has so many items of its own at a time, of those from one number up to another.
+    pub(crate) fn whole(
+        f: &mut Fun<'_, '_>,
+        place: Place,
+        (from, to): (Value, Value),
+        each: u32,
+    ) -> Blocks {
         let (zero, one) = (f.u(0), f.u(1));
         let some = f.math(Math::Max, &[from, to]);
         let len = f.bin(Bin::Subtract, some, from);
@@ -332,14 +375,14 @@ impl Blocks {
             apart: place.groups,
             run,
             all,
-            most: f.u(place.lanes),
+            most: f.u(each * place.lanes),
             block: place.group,
             part: zero,
             split: one,
         }
     }
 
-    /// The invocation's item of the block's from `now` on, and whether there is one.
+    /// The invocation's item of as many of the block's as there are invocations, from `now` on, and whether there is one.
     pub(crate) fn item(self, f: &mut Fun<'_, '_>, place: Place, now: Value) -> (Value, Value) {
         let of_block = f.sum(now, place.lane);
         let row = f.bin(Bin::ShiftRight, of_block, self.run);
@@ -440,7 +483,7 @@ pub(crate) fn edges_from(
     // In one workgroup there is one block.
     let all = match narrow {
         Some(Narrow { most, .. }) => f.u(most + 1),
-        None => f.param(f.m.layout.length(Kind::Edges, topology.0)),
+        None => f.param(f.m.layout.length(Kind::Degree, topology.0)),
     };
     let blocks = Blocks::of(f, place, len, all);
     let (degree, begin) = (f.local("degree", None), f.local("begin", None));

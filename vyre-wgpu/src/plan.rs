@@ -38,6 +38,8 @@ pub(crate) struct Place {
 pub(crate) enum Param {
     Place(usize),
     Length(Length),
+    /// The most edges of a node of a topology.
+    Degree(usize),
     Scalar(usize, u32),
     Bits(u32),
     RoundOf(usize),
@@ -294,6 +296,9 @@ impl<'v> Reader<'v> {
             return Ok(Param::Length(
                 self.length(&is["length"], text(param, "name"))?,
             ));
+        }
+        if let Some(topology) = is["degree"].as_str() {
+            return Ok(Param::Degree(self.topologies.get(topology)?));
         }
         if let Some(scalar) = is["scalar"].as_str() {
             let half = is["half"].as_u64().unwrap_or(0) as u32;

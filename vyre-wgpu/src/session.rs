@@ -9,6 +9,7 @@ use crate::plan::{self, Items, Param};
 use crate::rounds::Batch;
 use std::sync::Arc;
 use vyre_core::dsl::columns::{Column, Slice};
+use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::shaders::WORKGROUP;
 use vyre_core::run::args::{Args, check_columns, check_run, resolve_topologies};
@@ -79,6 +80,8 @@ pub(crate) struct Session {
     /// Rounds of a submission, where that is fixed.
     pub(crate) at_once: Option<u64>,
     pub(crate) direction: Direction,
+    /// The most edges of a node of each topology.
+    degrees: Vec<u32>,
 }
 
 impl Session {
@@ -134,6 +137,7 @@ impl Session {
             waiting: None,
             at_once: None,
             direction: Direction::new(),
+            degrees: graphs.iter().map(|graph| most_degree(graph)).collect(),
             program,
             pass,
         })
@@ -147,6 +151,7 @@ impl Session {
             Ok(match param {
                 Param::Place(place) => self.places[*place].word as u32,
                 Param::Length(length) => length.value(&self.sizes)?.min(u32::MAX.into()) as u32,
+                Param::Degree(topology) => self.degrees[*topology],
                 Param::Scalar(scalar, half) => (self.sizes.scalars[*scalar] >> (32 * half)) as u32,
                 Param::Bits(bits) => *bits,
                 Param::Turns => self.pass.plan.turns,
@@ -169,6 +174,7 @@ impl Session {
                 Param::RoundOf(fixpoint) => *word = self.rounds[*fixpoint],
                 Param::Place(_)
                 | Param::Length(_)
+                | Param::Degree(_)
                 | Param::Scalar(..)
                 | Param::Bits(_)
                 | Param::Pulls
@@ -606,6 +612,11 @@ impl Session {
             }
         }
     }
+}
+
+fn most_degree(graph: &Csr) -> u32 {
+    let ends = graph.offsets().windows(2);
+    ends.map(|ends| ends[1] - ends[0]).max().unwrap_or(0)
 }
 
 /// Takes a column, without elements and with memory for so many.

@@ -22,6 +22,7 @@ struct Params {
     uint fill_high;
     uint nodes;
     uint graph_edges;
+    uint graph_degree;
     uint dist_len;
     uint front_capacity;
     uint source;
@@ -29,6 +30,8 @@ struct Params {
     uint graph_targets_at;
     uint dist_at;
     uint front_items_at;
+    uint front_seen_at;
+    uint pulls;
 };
 typedef metal::atomic_uint type_6[1];
 struct _atomic_compare_exchange_result_Uint_4_ {
@@ -46,6 +49,8 @@ struct Shared {
     type_7 words;
     type_8 staged_front;
     metal::atomic_uint staged_len_front;
+    metal::atomic_uint edges;
+    metal::atomic_uint left;
 };
 typedef uint type_9[1];
 struct Control {
@@ -61,6 +66,10 @@ struct Control {
     uint front_len;
     metal::atomic_uint front_tail;
     uint front_side;
+    uint front_epoch;
+    metal::atomic_uint front_edges;
+    uint front_explored;
+    metal::atomic_uint graph_lopsided;
     type_9 records;
 };
 
@@ -146,9 +155,12 @@ uint compare_exchange(
 void push_front(
     uint node,
     constant Params& params,
+    device type_6& cells,
     threadgroup Shared& shared,
     device Control& control,
     device type_9& plain,
+    device type_9 const& fixed,
+    thread uint& own_edges,
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint _e5 = metal::atomic_fetch_add_explicit(&shared.staged_len_front, 1u, metal::memory_order_relaxed);
@@ -162,6 +174,17 @@ void push_front(
         uint front_items_at = params.front_items_at;
         uint front_side = control.front_side;
         plain[front_items_at + (_e11 + ((1u - front_side) * front_capacity))] = node;
+    }
+    uint pulls = params.pulls;
+    if (pulls != 0u) {
+        uint front_epoch = control.front_epoch;
+        uint front_seen_at = params.front_seen_at;
+        metal::atomic_store_explicit(&cells[front_seen_at + node], front_epoch, metal::memory_order_relaxed);
+        uint graph_offsets_at = params.graph_offsets_at;
+        uint _e42 = fixed[graph_offsets_at + node];
+        uint _e46 = fixed[(graph_offsets_at + node) + 1u];
+        uint _e49 = own_edges;
+        own_edges = _e49 + (_e46 - _e42);
     }
 }
 
@@ -178,6 +201,8 @@ void relax(
     threadgroup Shared& shared,
     device Control& control,
     device type_9& plain,
+    device type_9 const& fixed,
+    thread uint& own_edges,
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint round = params.round;
@@ -194,7 +219,7 @@ void relax(
             fault(OUT_OF_BOUNDS, item_1, LINE_38_WORD_3_PC, dst, nodes, fault_kind, fault_item, fault_pc, fault_index, fault_len);
             return;
         }
-        push_front(dst, params, shared, control, plain, _buffer_sizes);
+        push_front(dst, params, cells, shared, control, plain, fixed, own_edges, _buffer_sizes);
     }
     return;
 }
@@ -219,6 +244,7 @@ struct relax_sweepInput {
     uint fault_pc = 0u;
     uint fault_index = 0u;
     uint fault_len = 0u;
+    uint own_edges = 0u;
     uint degree = {};
     uint begin = {};
     uint of_block = {};
@@ -230,22 +256,24 @@ struct relax_sweepInput {
     uint other = {};
     if (lane == 0u) {
         metal::atomic_store_explicit(&shared.staged_len_front, 0u, metal::memory_order_relaxed);
+        metal::atomic_store_explicit(&shared.edges, 0u, metal::memory_order_relaxed);
+        metal::atomic_store_explicit(&shared.left, 0u, metal::memory_order_relaxed);
     }
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     uint front_len = control.front_len;
-    uint graph_edges = params.graph_edges;
-    uint _e21 = metal::max(groups.x / metal::max(front_len, 1u), 1u);
-    uint _e22 = groups.x / _e21;
-    uint _e30 = ((front_len / _e22) >= 8u) ? 0u : 0u;
-    uint _e31 = _e22 << _e30;
-    uint _e37 = ((front_len / _e31) + (((front_len % _e31) != 0u) ? 1u : 0u)) << _e30;
-    uint _e38 = metal::min(256u, 4294967295u / metal::max(graph_edges, 1u));
-    uint _e39 = group.x / _e21;
-    of_block = (_e39 >= _e22) ? 4294967295u : 0u;
+    uint graph_degree = params.graph_degree;
+    uint _e23 = metal::max(groups.x / metal::max(front_len, 1u), 1u);
+    uint _e24 = groups.x / _e23;
+    uint _e32 = ((front_len / _e24) >= 8u) ? 0u : 0u;
+    uint _e33 = _e24 << _e32;
+    uint _e39 = ((front_len / _e33) + (((front_len % _e33) != 0u) ? 1u : 0u)) << _e32;
+    uint _e40 = metal::min(256u, 4294967295u / metal::max(graph_degree, 1u));
+    uint _e41 = group.x / _e23;
+    of_block = (_e41 >= _e24) ? 4294967295u : 0u;
     while(true) {
-        uint _e46 = of_block;
+        uint _e48 = of_block;
         if (lane == 0u) {
-            shared.words.inner[16] = (_e46 < _e37) ? metal::min(_e37 - _e46, _e38) : 0u;
+            shared.words.inner[16] = (_e48 < _e39) ? metal::min(_e39 - _e48, _e40) : 0u;
         }
         metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
         uint unnamed = shared.words.inner[16];
@@ -255,109 +283,109 @@ struct relax_sweepInput {
         }
         degree = 0u;
         begin = 0u;
-        uint _e57 = _e46 + lane;
-        uint _e58 = _e57 >> _e30;
-        uint _e60 = _e57 - (_e58 << _e30);
-        uint _e67 = (_e58 * _e22) + ((((_e58 * 2654435761u) >> 16u) + _e39) % _e22);
-        uint _e68 = _e67 << _e30;
-        if ((((_e67 <= (front_len >> _e30)) && (_e60 < (front_len - _e68))) && (_e57 < _e37)) && (lane < _e38)) {
+        uint _e59 = _e48 + lane;
+        uint _e60 = _e59 >> _e32;
+        uint _e62 = _e59 - (_e60 << _e32);
+        uint _e69 = (_e60 * _e24) + ((((_e60 * 2654435761u) >> 16u) + _e41) % _e24);
+        uint _e70 = _e69 << _e32;
+        if ((((_e69 <= (front_len >> _e32)) && (_e62 < (front_len - _e70))) && (_e59 < _e39)) && (lane < _e40)) {
             uint front_items_at_1 = params.front_items_at;
             uint front_side_1 = control.front_side;
             uint front_capacity_1 = params.front_capacity;
-            uint _e91 = plain[front_items_at_1 + ((0u + (_e68 + _e60)) + (front_side_1 * front_capacity_1))];
-            uint graph_offsets_at = params.graph_offsets_at;
-            uint _e97 = fixed[graph_offsets_at + _e91];
-            uint _e101 = fixed[(graph_offsets_at + _e91) + 1u];
-            begin = _e97;
-            degree = _e101 - _e97;
-            shared.words.inner[lane + 785u] = _e91;
+            uint _e93 = plain[front_items_at_1 + ((0u + (_e70 + _e62)) + (front_side_1 * front_capacity_1))];
+            uint graph_offsets_at_1 = params.graph_offsets_at;
+            uint _e99 = fixed[graph_offsets_at_1 + _e93];
+            uint _e103 = fixed[(graph_offsets_at_1 + _e93) + 1u];
+            begin = _e99;
+            degree = _e103 - _e99;
+            shared.words.inner[lane + 785u] = _e93;
         }
-        uint _e107 = degree;
-        uint _e108 = begin;
-        sum = _e107;
+        uint _e109 = degree;
+        uint _e110 = begin;
+        sum = _e109;
         if (unnamed > 1u) {
-            uint _e111 = sum;
-            shared.words.inner[lane + 17u] = _e111;
+            uint _e113 = sum;
+            shared.words.inner[lane + 17u] = _e113;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 1u) {
-                uint _e121 = shared.words.inner[(lane - 1u) + 17u];
-                uint _e122 = sum;
-                sum = _e122 + _e121;
+                uint _e123 = shared.words.inner[(lane - 1u) + 17u];
+                uint _e124 = sum;
+                sum = _e124 + _e123;
             }
-            uint _e124 = sum;
-            shared.words.inner[lane + 273u] = _e124;
+            uint _e126 = sum;
+            shared.words.inner[lane + 273u] = _e126;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 2u) {
-                uint _e135 = shared.words.inner[(lane - 2u) + 273u];
-                uint _e136 = sum;
-                sum = _e136 + _e135;
+                uint _e137 = shared.words.inner[(lane - 2u) + 273u];
+                uint _e138 = sum;
+                sum = _e138 + _e137;
             }
         }
         if (unnamed > 4u) {
-            uint _e140 = sum;
-            shared.words.inner[lane + 17u] = _e140;
+            uint _e142 = sum;
+            shared.words.inner[lane + 17u] = _e142;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 4u) {
-                uint _e149 = shared.words.inner[(lane - 4u) + 17u];
-                uint _e150 = sum;
-                sum = _e150 + _e149;
+                uint _e151 = shared.words.inner[(lane - 4u) + 17u];
+                uint _e152 = sum;
+                sum = _e152 + _e151;
             }
-            uint _e152 = sum;
-            shared.words.inner[lane + 273u] = _e152;
+            uint _e154 = sum;
+            shared.words.inner[lane + 273u] = _e154;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 8u) {
-                uint _e161 = shared.words.inner[(lane - 8u) + 273u];
-                uint _e162 = sum;
-                sum = _e162 + _e161;
+                uint _e163 = shared.words.inner[(lane - 8u) + 273u];
+                uint _e164 = sum;
+                sum = _e164 + _e163;
             }
         }
         if (unnamed > 16u) {
-            uint _e165 = sum;
-            shared.words.inner[lane + 17u] = _e165;
+            uint _e167 = sum;
+            shared.words.inner[lane + 17u] = _e167;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 16u) {
-                uint _e174 = shared.words.inner[(lane - 16u) + 17u];
-                uint _e175 = sum;
-                sum = _e175 + _e174;
+                uint _e176 = shared.words.inner[(lane - 16u) + 17u];
+                uint _e177 = sum;
+                sum = _e177 + _e176;
             }
-            uint _e177 = sum;
-            shared.words.inner[lane + 273u] = _e177;
+            uint _e179 = sum;
+            shared.words.inner[lane + 273u] = _e179;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 32u) {
-                uint _e187 = shared.words.inner[(lane - 32u) + 273u];
-                uint _e188 = sum;
-                sum = _e188 + _e187;
+                uint _e189 = shared.words.inner[(lane - 32u) + 273u];
+                uint _e190 = sum;
+                sum = _e190 + _e189;
             }
         }
         if (unnamed > 64u) {
-            uint _e192 = sum;
-            shared.words.inner[lane + 17u] = _e192;
+            uint _e194 = sum;
+            shared.words.inner[lane + 17u] = _e194;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 64u) {
-                uint _e201 = shared.words.inner[(lane - 64u) + 17u];
-                uint _e202 = sum;
-                sum = _e202 + _e201;
+                uint _e203 = shared.words.inner[(lane - 64u) + 17u];
+                uint _e204 = sum;
+                sum = _e204 + _e203;
             }
-            uint _e204 = sum;
-            shared.words.inner[lane + 273u] = _e204;
+            uint _e206 = sum;
+            shared.words.inner[lane + 273u] = _e206;
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane >= 128u) {
-                uint _e214 = shared.words.inner[(lane - 128u) + 273u];
-                uint _e215 = sum;
-                sum = _e215 + _e214;
+                uint _e216 = shared.words.inner[(lane - 128u) + 273u];
+                uint _e217 = sum;
+                sum = _e217 + _e216;
             }
         }
-        uint _e217 = sum;
-        shared.words.inner[lane + 17u] = _e217;
-        shared.words.inner[lane + 529u] = _e108 - (_e217 - _e107);
+        uint _e219 = sum;
+        shared.words.inner[lane + 17u] = _e219;
+        shared.words.inner[lane + 529u] = _e110 - (_e219 - _e109);
         metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
         uint unnamed_1 = shared.words.inner[(unnamed - 1u) + 17u];
         metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-        tile = (group.x % _e21) * 1024u;
+        tile = (group.x % _e23) * 1024u;
         while(true) {
             if (lane == 0u) {
-                uint _e239 = tile;
-                shared.words.inner[16] = _e239;
+                uint _e241 = tile;
+                shared.words.inner[16] = _e241;
             }
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             uint unnamed_2 = shared.words.inner[16];
@@ -367,181 +395,200 @@ struct relax_sweepInput {
             }
             next = unnamed_2 + lane;
             while(true) {
-                uint _e247 = next;
-                if (_e247 >= (unnamed_2 + metal::min(unnamed_1 - unnamed_2, 1024u))) {
+                uint _e249 = next;
+                if (_e249 >= (unnamed_2 + metal::min(unnamed_1 - unnamed_2, 1024u))) {
                     break;
                 }
                 owner = 0u;
                 if (unnamed > 128u) {
-                    uint _e251 = owner;
-                    uint _e257 = shared.words.inner[(_e251 + 127u) + 17u];
-                    owner = (_e257 <= _e247) ? (_e251 + 128u) : _e251;
+                    uint _e253 = owner;
+                    uint _e259 = shared.words.inner[(_e253 + 127u) + 17u];
+                    owner = (_e259 <= _e249) ? (_e253 + 128u) : _e253;
                 }
                 if (unnamed > 64u) {
-                    uint _e262 = owner;
-                    uint _e268 = shared.words.inner[(_e262 + 63u) + 17u];
-                    owner = (_e268 <= _e247) ? (_e262 + 64u) : _e262;
+                    uint _e264 = owner;
+                    uint _e270 = shared.words.inner[(_e264 + 63u) + 17u];
+                    owner = (_e270 <= _e249) ? (_e264 + 64u) : _e264;
                 }
                 if (unnamed > 32u) {
-                    uint _e273 = owner;
-                    uint _e279 = shared.words.inner[(_e273 + 31u) + 17u];
-                    owner = (_e279 <= _e247) ? (_e273 + 32u) : _e273;
+                    uint _e275 = owner;
+                    uint _e281 = shared.words.inner[(_e275 + 31u) + 17u];
+                    owner = (_e281 <= _e249) ? (_e275 + 32u) : _e275;
                 }
                 if (unnamed > 16u) {
-                    uint _e284 = owner;
-                    uint _e290 = shared.words.inner[(_e284 + 15u) + 17u];
-                    owner = (_e290 <= _e247) ? (_e284 + 16u) : _e284;
+                    uint _e286 = owner;
+                    uint _e292 = shared.words.inner[(_e286 + 15u) + 17u];
+                    owner = (_e292 <= _e249) ? (_e286 + 16u) : _e286;
                 }
                 if (unnamed > 8u) {
-                    uint _e295 = owner;
-                    uint _e301 = shared.words.inner[(_e295 + 7u) + 17u];
-                    owner = (_e301 <= _e247) ? (_e295 + 8u) : _e295;
+                    uint _e297 = owner;
+                    uint _e303 = shared.words.inner[(_e297 + 7u) + 17u];
+                    owner = (_e303 <= _e249) ? (_e297 + 8u) : _e297;
                 }
                 if (unnamed > 4u) {
-                    uint _e306 = owner;
-                    uint _e312 = shared.words.inner[(_e306 + 3u) + 17u];
-                    owner = (_e312 <= _e247) ? (_e306 + 4u) : _e306;
+                    uint _e308 = owner;
+                    uint _e314 = shared.words.inner[(_e308 + 3u) + 17u];
+                    owner = (_e314 <= _e249) ? (_e308 + 4u) : _e308;
                 }
                 if (unnamed > 2u) {
-                    uint _e317 = owner;
-                    uint _e322 = shared.words.inner[(_e317 + 1u) + 17u];
-                    owner = (_e322 <= _e247) ? (_e317 + 2u) : _e317;
+                    uint _e319 = owner;
+                    uint _e324 = shared.words.inner[(_e319 + 1u) + 17u];
+                    owner = (_e324 <= _e249) ? (_e319 + 2u) : _e319;
                 }
                 if (unnamed > 1u) {
-                    uint _e327 = owner;
-                    uint _e331 = shared.words.inner[_e327 + 17u];
-                    owner = (_e331 <= _e247) ? (_e327 + 1u) : _e327;
+                    uint _e329 = owner;
+                    uint _e333 = shared.words.inner[_e329 + 17u];
+                    owner = (_e333 <= _e249) ? (_e329 + 1u) : _e329;
                 }
-                uint _e335 = owner;
-                uint _e339 = shared.words.inner[_e335 + 529u];
-                uint this_node = shared.words.inner[_e335 + 785u];
-                uint this_edge = _e247 + _e339;
+                uint _e337 = owner;
+                uint _e341 = shared.words.inner[_e337 + 529u];
+                uint this_node = shared.words.inner[_e337 + 785u];
+                uint this_edge = _e249 + _e341;
                 uint graph_targets_at = params.graph_targets_at;
-                uint _e349 = fixed[graph_targets_at + this_edge];
-                relax(this_edge, _e349, params, fault_kind, fault_item, fault_pc, fault_index, fault_len, cells, shared, control, plain, _buffer_sizes);
-                uint _e350 = _e247 + 256u;
-                if (_e350 < _e247) {
+                uint _e351 = fixed[graph_targets_at + this_edge];
+                relax(this_edge, _e351, params, fault_kind, fault_item, fault_pc, fault_index, fault_len, cells, shared, control, plain, fixed, own_edges, _buffer_sizes);
+                uint _e352 = _e249 + 256u;
+                if (_e352 < _e249) {
                     break;
                 }
-                next = _e350;
+                next = _e352;
             }
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (lane == 0u) {
-                uint _e355 = metal::atomic_load_explicit(&shared.staged_len_front, metal::memory_order_relaxed);
-                uint _e356 = metal::min(_e355, 1024u);
-                shared.staged_front.inner[1024] = _e356;
-                if (_e356 != 0u) {
-                    uint _e360 = metal::atomic_fetch_add_explicit(&control.front_tail, _e356, metal::memory_order_relaxed);
-                    shared.staged_front.inner[1025] = _e360;
+                uint _e357 = metal::atomic_load_explicit(&shared.staged_len_front, metal::memory_order_relaxed);
+                uint _e358 = metal::min(_e357, 1024u);
+                shared.staged_front.inner[1024] = _e358;
+                if (_e358 != 0u) {
+                    uint _e362 = metal::atomic_fetch_add_explicit(&control.front_tail, _e358, metal::memory_order_relaxed);
+                    shared.staged_front.inner[1025] = _e362;
                 }
                 metal::atomic_store_explicit(&shared.staged_len_front, 0u, metal::memory_order_relaxed);
             }
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-            uint _e367 = shared.staged_front.inner[1024];
+            uint _e369 = shared.staged_front.inner[1024];
             placed = lane;
             while(true) {
-                uint _e369 = placed;
-                if (_e369 >= _e367) {
+                uint _e371 = placed;
+                if (_e371 >= _e369) {
                     break;
                 }
-                uint _e372 = shared.staged_front.inner[1025];
-                uint _e373 = _e372 + _e369;
-                uint _e375 = shared.staged_front.inner[_e369];
+                uint _e374 = shared.staged_front.inner[1025];
+                uint _e375 = _e374 + _e371;
+                uint _e377 = shared.staged_front.inner[_e371];
                 uint front_capacity_2 = params.front_capacity;
-                if (_e373 < front_capacity_2) {
+                if (_e375 < front_capacity_2) {
                     uint front_items_at_2 = params.front_items_at;
                     uint front_side_2 = control.front_side;
-                    plain[front_items_at_2 + (_e373 + ((1u - front_side_2) * front_capacity_2))] = _e375;
+                    plain[front_items_at_2 + (_e375 + ((1u - front_side_2) * front_capacity_2))] = _e377;
                 }
-                placed = _e369 + 256u;
+                uint pulls_1 = params.pulls;
+                if (pulls_1 != 0u) {
+                    uint front_epoch_1 = control.front_epoch;
+                    uint front_seen_at_1 = params.front_seen_at;
+                    metal::atomic_store_explicit(&cells[front_seen_at_1 + _e377], front_epoch_1, metal::memory_order_relaxed);
+                    uint graph_offsets_at_2 = params.graph_offsets_at;
+                    uint _e404 = fixed[graph_offsets_at_2 + _e377];
+                    uint _e408 = fixed[(graph_offsets_at_2 + _e377) + 1u];
+                    uint _e411 = own_edges;
+                    own_edges = _e411 + (_e408 - _e404);
+                }
+                placed = _e371 + 256u;
             }
-            uint _e389 = unnamed_2 + (_e21 * 1024u);
-            tile = (_e389 < unnamed_2) ? 4294967295u : _e389;
+            uint _e414 = unnamed_2 + (_e23 * 1024u);
+            tile = (_e414 < unnamed_2) ? 4294967295u : _e414;
         }
-        uint _e392 = _e46 + _e38;
-        of_block = (_e392 < _e46) ? 4294967295u : _e392;
+        uint _e417 = _e48 + _e40;
+        of_block = (_e417 < _e48) ? 4294967295u : _e417;
     }
-    uint _e396 = lane * 5u;
-    uint _e398 = fault_kind;
-    shared.words.inner[_e396 + 17u] = _e398;
-    if (_e398 != 0u) {
-        uint _e404 = fault_item;
-        shared.words.inner[_e396 + 18u] = _e404;
-        uint _e410 = fault_pc;
-        shared.words.inner[_e396 + 19u] = _e410;
-        uint _e416 = fault_index;
-        shared.words.inner[_e396 + 20u] = _e416;
-        uint _e422 = fault_len;
-        shared.words.inner[_e396 + 21u] = _e422;
+    uint _e422 = own_edges;
+    if (_e422 != 0u) {
+        uint _e424 = metal::atomic_fetch_add_explicit(&shared.edges, _e422, metal::memory_order_relaxed);
+    }
+    uint _e426 = lane * 5u;
+    uint _e428 = fault_kind;
+    shared.words.inner[_e426 + 17u] = _e428;
+    if (_e428 != 0u) {
+        uint _e434 = fault_item;
+        shared.words.inner[_e426 + 18u] = _e434;
+        uint _e440 = fault_pc;
+        shared.words.inner[_e426 + 19u] = _e440;
+        uint _e446 = fault_index;
+        shared.words.inner[_e426 + 20u] = _e446;
+        uint _e452 = fault_len;
+        shared.words.inner[_e426 + 21u] = _e452;
     }
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     if (lane < 16u) {
-        uint _e433 = shared.words.inner[((lane + 0u) * 5u) + 17u];
-        uint _e439 = shared.words.inner[((lane + 16u) * 5u) + 17u];
-        uint _e445 = shared.words.inner[((lane + 32u) * 5u) + 17u];
-        uint _e452 = shared.words.inner[((lane + 48u) * 5u) + 17u];
-        uint _e458 = shared.words.inner[((lane + 64u) * 5u) + 17u];
-        uint _e465 = shared.words.inner[((lane + 80u) * 5u) + 17u];
-        uint _e472 = shared.words.inner[((lane + 96u) * 5u) + 17u];
-        uint _e479 = shared.words.inner[((lane + 112u) * 5u) + 17u];
-        uint _e485 = shared.words.inner[((lane + 128u) * 5u) + 17u];
-        uint _e492 = shared.words.inner[((lane + 144u) * 5u) + 17u];
-        uint _e499 = shared.words.inner[((lane + 160u) * 5u) + 17u];
-        uint _e506 = shared.words.inner[((lane + 176u) * 5u) + 17u];
-        uint _e513 = shared.words.inner[((lane + 192u) * 5u) + 17u];
-        uint _e520 = shared.words.inner[((lane + 208u) * 5u) + 17u];
-        uint _e527 = shared.words.inner[((lane + 224u) * 5u) + 17u];
-        uint _e534 = shared.words.inner[((lane + 240u) * 5u) + 17u];
-        shared.words.inner[lane] = ((((((((((((((_e433 | _e439) | _e445) | _e452) | _e458) | _e465) | _e472) | _e479) | _e485) | _e492) | _e499) | _e506) | _e513) | _e520) | _e527) | _e534;
+        uint _e463 = shared.words.inner[((lane + 0u) * 5u) + 17u];
+        uint _e469 = shared.words.inner[((lane + 16u) * 5u) + 17u];
+        uint _e475 = shared.words.inner[((lane + 32u) * 5u) + 17u];
+        uint _e482 = shared.words.inner[((lane + 48u) * 5u) + 17u];
+        uint _e488 = shared.words.inner[((lane + 64u) * 5u) + 17u];
+        uint _e495 = shared.words.inner[((lane + 80u) * 5u) + 17u];
+        uint _e502 = shared.words.inner[((lane + 96u) * 5u) + 17u];
+        uint _e509 = shared.words.inner[((lane + 112u) * 5u) + 17u];
+        uint _e515 = shared.words.inner[((lane + 128u) * 5u) + 17u];
+        uint _e522 = shared.words.inner[((lane + 144u) * 5u) + 17u];
+        uint _e529 = shared.words.inner[((lane + 160u) * 5u) + 17u];
+        uint _e536 = shared.words.inner[((lane + 176u) * 5u) + 17u];
+        uint _e543 = shared.words.inner[((lane + 192u) * 5u) + 17u];
+        uint _e550 = shared.words.inner[((lane + 208u) * 5u) + 17u];
+        uint _e557 = shared.words.inner[((lane + 224u) * 5u) + 17u];
+        uint _e564 = shared.words.inner[((lane + 240u) * 5u) + 17u];
+        shared.words.inner[lane] = ((((((((((((((_e463 | _e469) | _e475) | _e482) | _e488) | _e495) | _e502) | _e509) | _e515) | _e522) | _e529) | _e536) | _e543) | _e550) | _e557) | _e564;
     }
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     if (lane == 0u) {
-        uint _e555 = shared.words.inner[0];
-        uint _e558 = shared.words.inner[1];
-        uint _e561 = shared.words.inner[2];
-        uint _e564 = shared.words.inner[3];
-        uint _e567 = shared.words.inner[4];
-        uint _e570 = shared.words.inner[5];
-        uint _e574 = shared.words.inner[6];
-        uint _e577 = shared.words.inner[7];
-        uint _e580 = shared.words.inner[8];
-        uint _e584 = shared.words.inner[9];
-        uint _e588 = shared.words.inner[10];
-        uint _e592 = shared.words.inner[11];
-        uint _e596 = shared.words.inner[12];
-        uint _e600 = shared.words.inner[13];
-        uint _e604 = shared.words.inner[14];
-        uint _e607 = shared.words.inner[15];
-        if ((((((((((((((((_e555 | _e558) | _e561) | _e564) | _e567) | _e570) | _e574) | _e577) | _e580) | _e584) | _e588) | _e592) | _e596) | _e600) | _e604) | _e607) != 0u) {
+        uint _e585 = metal::atomic_load_explicit(&shared.edges, metal::memory_order_relaxed);
+        if (_e585 != 0u) {
+            uint _e588 = metal::atomic_fetch_add_explicit(&control.front_edges, _e585, metal::memory_order_relaxed);
+        }
+        uint _e591 = shared.words.inner[0];
+        uint _e594 = shared.words.inner[1];
+        uint _e597 = shared.words.inner[2];
+        uint _e600 = shared.words.inner[3];
+        uint _e603 = shared.words.inner[4];
+        uint _e606 = shared.words.inner[5];
+        uint _e610 = shared.words.inner[6];
+        uint _e613 = shared.words.inner[7];
+        uint _e616 = shared.words.inner[8];
+        uint _e620 = shared.words.inner[9];
+        uint _e624 = shared.words.inner[10];
+        uint _e628 = shared.words.inner[11];
+        uint _e632 = shared.words.inner[12];
+        uint _e636 = shared.words.inner[13];
+        uint _e640 = shared.words.inner[14];
+        uint _e643 = shared.words.inner[15];
+        if ((((((((((((((((_e591 | _e594) | _e597) | _e600) | _e603) | _e606) | _e610) | _e613) | _e616) | _e620) | _e624) | _e628) | _e632) | _e636) | _e640) | _e643) != 0u) {
             other = 1u;
             while(true) {
                 uint this_other = other;
                 if (this_other >= 256u) {
                     break;
                 }
-                uint _e627 = this_other * 5u;
-                uint _e631 = shared.words.inner[_e627 + 17u];
-                if (_e631 != 0u) {
-                    uint _e636 = shared.words.inner[_e627 + 18u];
-                    uint _e640 = shared.words.inner[_e627 + 19u];
-                    uint _e644 = shared.words.inner[_e627 + 20u];
-                    uint _e648 = shared.words.inner[_e627 + 21u];
-                    fault(_e631, _e636, _e640, _e644, _e648, fault_kind, fault_item, fault_pc, fault_index, fault_len);
+                uint _e663 = this_other * 5u;
+                uint _e667 = shared.words.inner[_e663 + 17u];
+                if (_e667 != 0u) {
+                    uint _e672 = shared.words.inner[_e663 + 18u];
+                    uint _e676 = shared.words.inner[_e663 + 19u];
+                    uint _e680 = shared.words.inner[_e663 + 20u];
+                    uint _e684 = shared.words.inner[_e663 + 21u];
+                    fault(_e667, _e672, _e676, _e680, _e684, fault_kind, fault_item, fault_pc, fault_index, fault_len);
                 }
                 other = this_other + 1u;
             }
-            uint _e651 = metal::atomic_fetch_add_explicit(&control.faulted, 1u, metal::memory_order_relaxed);
-            uint _e652 = _e651 * 5u;
-            uint _e653 = fault_kind;
-            control.records[_e652 + 0u] = _e653;
-            uint _e657 = fault_item;
-            control.records[_e652 + 1u] = _e657;
-            uint _e661 = fault_pc;
-            control.records[_e652 + 2u] = _e661;
-            uint _e665 = fault_index;
-            control.records[_e652 + 3u] = _e665;
-            uint _e669 = fault_len;
-            control.records[_e652 + 4u] = _e669;
+            uint _e687 = metal::atomic_fetch_add_explicit(&control.faulted, 1u, metal::memory_order_relaxed);
+            uint _e688 = _e687 * 5u;
+            uint _e689 = fault_kind;
+            control.records[_e688 + 0u] = _e689;
+            uint _e693 = fault_item;
+            control.records[_e688 + 1u] = _e693;
+            uint _e697 = fault_pc;
+            control.records[_e688 + 2u] = _e697;
+            uint _e701 = fault_index;
+            control.records[_e688 + 3u] = _e701;
+            uint _e705 = fault_len;
+            control.records[_e688 + 4u] = _e705;
         }
     }
 }

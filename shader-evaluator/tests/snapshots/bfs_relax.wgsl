@@ -9,6 +9,7 @@ struct Params {
     fill_high: u32,
     nodes: u32,
     graph_edges: u32,
+    graph_degree: u32,
     dist_len: u32,
     front_capacity: u32,
     source: u32,
@@ -16,12 +17,16 @@ struct Params {
     graph_targets_at: u32,
     dist_at: u32,
     front_items_at: u32,
+    front_seen_at: u32,
+    pulls: u32,
 }
 
 struct Shared {
     words: array<u32, 1297>,
     staged_front: array<u32, 1026>,
     staged_len_front: atomic<u32>,
+    edges: atomic<u32>,
+    left: atomic<u32>,
 }
 
 struct Control {
@@ -37,6 +42,10 @@ struct Control {
     front_len: u32,
     front_tail: atomic<u32>,
     front_side: u32,
+    front_epoch: u32,
+    front_edges: atomic<u32>,
+    front_explored: u32,
+    graph_lopsided: atomic<u32>,
     records: array<u32>,
 }
 
@@ -60,6 +69,7 @@ var<storage, read_write> control: Control;
 var<storage, read_write> plain: array<u32>;
 @group(0) @binding(1) 
 var<storage> fixed: array<u32>;
+var<private> own_edges: u32 = 0u;
 
 fn fault(kind: u32, item: u32, pc: u32, index: u32, len: u32) {
     let _e6 = fault_kind;
@@ -109,6 +119,17 @@ fn push_front(node: u32) {
         let front_side = control.front_side;
         plain[(front_items_at + (_e11 + ((1u - front_side) * front_capacity)))] = node;
     }
+    let pulls = params.pulls;
+    if (pulls != 0u) {
+        let front_epoch = control.front_epoch;
+        let front_seen_at = params.front_seen_at;
+        atomicStore((&cells[(front_seen_at + node)]), front_epoch);
+        let graph_offsets_at = params.graph_offsets_at;
+        let _e42 = fixed[(graph_offsets_at + node)];
+        let _e46 = fixed[((graph_offsets_at + node) + 1u)];
+        let _e49 = own_edges;
+        own_edges = (_e49 + (_e46 - _e42));
+    }
 }
 
 fn relax(item_1: u32, dst: u32) {
@@ -145,312 +166,333 @@ fn relax_sweep(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invo
 
     if (lane == 0u) {
         atomicStore((&shared_.staged_len_front), 0u);
+        atomicStore((&shared_.edges), 0u);
+        atomicStore((&shared_.left), 0u);
     }
     workgroupBarrier();
     let front_len = control.front_len;
-    let graph_edges = params.graph_edges;
-    let _e21 = max((groups.x / max(front_len, 1u)), 1u);
-    let _e22 = (groups.x / _e21);
-    let _e30 = select(0u, 0u, ((front_len / _e22) >= 8u));
-    let _e31 = (_e22 << _e30);
-    let _e37 = (((front_len / _e31) + select(0u, 1u, ((front_len % _e31) != 0u))) << _e30);
-    let _e38 = min(256u, (4294967295u / max(graph_edges, 1u)));
-    let _e39 = (group.x / _e21);
-    of_block = select(0u, 4294967295u, (_e39 >= _e22));
+    let graph_degree = params.graph_degree;
+    let _e23 = max((groups.x / max(front_len, 1u)), 1u);
+    let _e24 = (groups.x / _e23);
+    let _e32 = select(0u, 0u, ((front_len / _e24) >= 8u));
+    let _e33 = (_e24 << _e32);
+    let _e39 = (((front_len / _e33) + select(0u, 1u, ((front_len % _e33) != 0u))) << _e32);
+    let _e40 = min(256u, (4294967295u / max(graph_degree, 1u)));
+    let _e41 = (group.x / _e23);
+    of_block = select(0u, 4294967295u, (_e41 >= _e24));
     loop {
-        let _e46 = of_block;
+        let _e48 = of_block;
         if (lane == 0u) {
-            shared_.words[16] = select(0u, min((_e37 - _e46), _e38), (_e46 < _e37));
+            shared_.words[16] = select(0u, min((_e39 - _e48), _e40), (_e48 < _e39));
         }
-        let _e55 = workgroupUniformLoad((&shared_.words[16]));
-        if (_e55 == 0u) {
+        let _e57 = workgroupUniformLoad((&shared_.words[16]));
+        if (_e57 == 0u) {
             break;
         }
         degree = 0u;
         begin = 0u;
-        let _e57 = (_e46 + lane);
-        let _e58 = (_e57 >> _e30);
-        let _e60 = (_e57 - (_e58 << _e30));
-        let _e67 = ((_e58 * _e22) + ((((_e58 * 2654435761u) >> 16u) + _e39) % _e22));
-        let _e68 = (_e67 << _e30);
-        if ((((_e67 <= (front_len >> _e30)) && (_e60 < (front_len - _e68))) && (_e57 < _e37)) && (lane < _e38)) {
+        let _e59 = (_e48 + lane);
+        let _e60 = (_e59 >> _e32);
+        let _e62 = (_e59 - (_e60 << _e32));
+        let _e69 = ((_e60 * _e24) + ((((_e60 * 2654435761u) >> 16u) + _e41) % _e24));
+        let _e70 = (_e69 << _e32);
+        if ((((_e69 <= (front_len >> _e32)) && (_e62 < (front_len - _e70))) && (_e59 < _e39)) && (lane < _e40)) {
             let front_items_at_1 = params.front_items_at;
             let front_side_1 = control.front_side;
             let front_capacity_1 = params.front_capacity;
-            let _e91 = plain[(front_items_at_1 + ((0u + (_e68 + _e60)) + (front_side_1 * front_capacity_1)))];
-            let graph_offsets_at = params.graph_offsets_at;
-            let _e97 = fixed[(graph_offsets_at + _e91)];
-            let _e101 = fixed[((graph_offsets_at + _e91) + 1u)];
-            begin = _e97;
-            degree = (_e101 - _e97);
-            shared_.words[(lane + 785u)] = _e91;
+            let _e93 = plain[(front_items_at_1 + ((0u + (_e70 + _e62)) + (front_side_1 * front_capacity_1)))];
+            let graph_offsets_at_1 = params.graph_offsets_at;
+            let _e99 = fixed[(graph_offsets_at_1 + _e93)];
+            let _e103 = fixed[((graph_offsets_at_1 + _e93) + 1u)];
+            begin = _e99;
+            degree = (_e103 - _e99);
+            shared_.words[(lane + 785u)] = _e93;
         }
-        let _e107 = degree;
-        let _e108 = begin;
-        sum = _e107;
-        if (_e55 > 1u) {
-            let _e111 = sum;
-            shared_.words[(lane + 17u)] = _e111;
+        let _e109 = degree;
+        let _e110 = begin;
+        sum = _e109;
+        if (_e57 > 1u) {
+            let _e113 = sum;
+            shared_.words[(lane + 17u)] = _e113;
             workgroupBarrier();
             if (lane >= 1u) {
-                let _e121 = shared_.words[((lane - 1u) + 17u)];
-                let _e122 = sum;
-                sum = (_e122 + _e121);
+                let _e123 = shared_.words[((lane - 1u) + 17u)];
+                let _e124 = sum;
+                sum = (_e124 + _e123);
             }
-            let _e124 = sum;
-            shared_.words[(lane + 273u)] = _e124;
+            let _e126 = sum;
+            shared_.words[(lane + 273u)] = _e126;
             workgroupBarrier();
             if (lane >= 2u) {
-                let _e135 = shared_.words[((lane - 2u) + 273u)];
-                let _e136 = sum;
-                sum = (_e136 + _e135);
+                let _e137 = shared_.words[((lane - 2u) + 273u)];
+                let _e138 = sum;
+                sum = (_e138 + _e137);
             }
         }
-        if (_e55 > 4u) {
-            let _e140 = sum;
-            shared_.words[(lane + 17u)] = _e140;
+        if (_e57 > 4u) {
+            let _e142 = sum;
+            shared_.words[(lane + 17u)] = _e142;
             workgroupBarrier();
             if (lane >= 4u) {
-                let _e149 = shared_.words[((lane - 4u) + 17u)];
-                let _e150 = sum;
-                sum = (_e150 + _e149);
+                let _e151 = shared_.words[((lane - 4u) + 17u)];
+                let _e152 = sum;
+                sum = (_e152 + _e151);
             }
-            let _e152 = sum;
-            shared_.words[(lane + 273u)] = _e152;
+            let _e154 = sum;
+            shared_.words[(lane + 273u)] = _e154;
             workgroupBarrier();
             if (lane >= 8u) {
-                let _e161 = shared_.words[((lane - 8u) + 273u)];
-                let _e162 = sum;
-                sum = (_e162 + _e161);
+                let _e163 = shared_.words[((lane - 8u) + 273u)];
+                let _e164 = sum;
+                sum = (_e164 + _e163);
             }
         }
-        if (_e55 > 16u) {
-            let _e165 = sum;
-            shared_.words[(lane + 17u)] = _e165;
+        if (_e57 > 16u) {
+            let _e167 = sum;
+            shared_.words[(lane + 17u)] = _e167;
             workgroupBarrier();
             if (lane >= 16u) {
-                let _e174 = shared_.words[((lane - 16u) + 17u)];
-                let _e175 = sum;
-                sum = (_e175 + _e174);
+                let _e176 = shared_.words[((lane - 16u) + 17u)];
+                let _e177 = sum;
+                sum = (_e177 + _e176);
             }
-            let _e177 = sum;
-            shared_.words[(lane + 273u)] = _e177;
+            let _e179 = sum;
+            shared_.words[(lane + 273u)] = _e179;
             workgroupBarrier();
             if (lane >= 32u) {
-                let _e187 = shared_.words[((lane - 32u) + 273u)];
-                let _e188 = sum;
-                sum = (_e188 + _e187);
+                let _e189 = shared_.words[((lane - 32u) + 273u)];
+                let _e190 = sum;
+                sum = (_e190 + _e189);
             }
         }
-        if (_e55 > 64u) {
-            let _e192 = sum;
-            shared_.words[(lane + 17u)] = _e192;
+        if (_e57 > 64u) {
+            let _e194 = sum;
+            shared_.words[(lane + 17u)] = _e194;
             workgroupBarrier();
             if (lane >= 64u) {
-                let _e201 = shared_.words[((lane - 64u) + 17u)];
-                let _e202 = sum;
-                sum = (_e202 + _e201);
+                let _e203 = shared_.words[((lane - 64u) + 17u)];
+                let _e204 = sum;
+                sum = (_e204 + _e203);
             }
-            let _e204 = sum;
-            shared_.words[(lane + 273u)] = _e204;
+            let _e206 = sum;
+            shared_.words[(lane + 273u)] = _e206;
             workgroupBarrier();
             if (lane >= 128u) {
-                let _e214 = shared_.words[((lane - 128u) + 273u)];
-                let _e215 = sum;
-                sum = (_e215 + _e214);
+                let _e216 = shared_.words[((lane - 128u) + 273u)];
+                let _e217 = sum;
+                sum = (_e217 + _e216);
             }
         }
-        let _e217 = sum;
-        shared_.words[(lane + 17u)] = _e217;
-        shared_.words[(lane + 529u)] = (_e108 - (_e217 - _e107));
-        let _e231 = workgroupUniformLoad((&shared_.words[((_e55 - 1u) + 17u)]));
-        tile = ((group.x % _e21) * 1024u);
+        let _e219 = sum;
+        shared_.words[(lane + 17u)] = _e219;
+        shared_.words[(lane + 529u)] = (_e110 - (_e219 - _e109));
+        let _e233 = workgroupUniformLoad((&shared_.words[((_e57 - 1u) + 17u)]));
+        tile = ((group.x % _e23) * 1024u);
         loop {
             if (lane == 0u) {
-                let _e239 = tile;
-                shared_.words[16] = _e239;
+                let _e241 = tile;
+                shared_.words[16] = _e241;
             }
-            let _e240 = workgroupUniformLoad((&shared_.words[16]));
-            if (_e240 >= _e231) {
+            let _e242 = workgroupUniformLoad((&shared_.words[16]));
+            if (_e242 >= _e233) {
                 break;
             }
-            next = (_e240 + lane);
+            next = (_e242 + lane);
             loop {
-                let _e247 = next;
-                if (_e247 >= (_e240 + min((_e231 - _e240), 1024u))) {
+                let _e249 = next;
+                if (_e249 >= (_e242 + min((_e233 - _e242), 1024u))) {
                     break;
                 }
                 owner = 0u;
-                if (_e55 > 128u) {
-                    let _e251 = owner;
-                    let _e257 = shared_.words[((_e251 + 127u) + 17u)];
-                    owner = select(_e251, (_e251 + 128u), (_e257 <= _e247));
+                if (_e57 > 128u) {
+                    let _e253 = owner;
+                    let _e259 = shared_.words[((_e253 + 127u) + 17u)];
+                    owner = select(_e253, (_e253 + 128u), (_e259 <= _e249));
                 }
-                if (_e55 > 64u) {
-                    let _e262 = owner;
-                    let _e268 = shared_.words[((_e262 + 63u) + 17u)];
-                    owner = select(_e262, (_e262 + 64u), (_e268 <= _e247));
+                if (_e57 > 64u) {
+                    let _e264 = owner;
+                    let _e270 = shared_.words[((_e264 + 63u) + 17u)];
+                    owner = select(_e264, (_e264 + 64u), (_e270 <= _e249));
                 }
-                if (_e55 > 32u) {
-                    let _e273 = owner;
-                    let _e279 = shared_.words[((_e273 + 31u) + 17u)];
-                    owner = select(_e273, (_e273 + 32u), (_e279 <= _e247));
+                if (_e57 > 32u) {
+                    let _e275 = owner;
+                    let _e281 = shared_.words[((_e275 + 31u) + 17u)];
+                    owner = select(_e275, (_e275 + 32u), (_e281 <= _e249));
                 }
-                if (_e55 > 16u) {
-                    let _e284 = owner;
-                    let _e290 = shared_.words[((_e284 + 15u) + 17u)];
-                    owner = select(_e284, (_e284 + 16u), (_e290 <= _e247));
+                if (_e57 > 16u) {
+                    let _e286 = owner;
+                    let _e292 = shared_.words[((_e286 + 15u) + 17u)];
+                    owner = select(_e286, (_e286 + 16u), (_e292 <= _e249));
                 }
-                if (_e55 > 8u) {
-                    let _e295 = owner;
-                    let _e301 = shared_.words[((_e295 + 7u) + 17u)];
-                    owner = select(_e295, (_e295 + 8u), (_e301 <= _e247));
+                if (_e57 > 8u) {
+                    let _e297 = owner;
+                    let _e303 = shared_.words[((_e297 + 7u) + 17u)];
+                    owner = select(_e297, (_e297 + 8u), (_e303 <= _e249));
                 }
-                if (_e55 > 4u) {
-                    let _e306 = owner;
-                    let _e312 = shared_.words[((_e306 + 3u) + 17u)];
-                    owner = select(_e306, (_e306 + 4u), (_e312 <= _e247));
+                if (_e57 > 4u) {
+                    let _e308 = owner;
+                    let _e314 = shared_.words[((_e308 + 3u) + 17u)];
+                    owner = select(_e308, (_e308 + 4u), (_e314 <= _e249));
                 }
-                if (_e55 > 2u) {
-                    let _e317 = owner;
-                    let _e322 = shared_.words[((_e317 + 1u) + 17u)];
-                    owner = select(_e317, (_e317 + 2u), (_e322 <= _e247));
+                if (_e57 > 2u) {
+                    let _e319 = owner;
+                    let _e324 = shared_.words[((_e319 + 1u) + 17u)];
+                    owner = select(_e319, (_e319 + 2u), (_e324 <= _e249));
                 }
-                if (_e55 > 1u) {
-                    let _e327 = owner;
-                    let _e331 = shared_.words[(_e327 + 17u)];
-                    owner = select(_e327, (_e327 + 1u), (_e331 <= _e247));
+                if (_e57 > 1u) {
+                    let _e329 = owner;
+                    let _e333 = shared_.words[(_e329 + 17u)];
+                    owner = select(_e329, (_e329 + 1u), (_e333 <= _e249));
                 }
-                let _e335 = owner;
-                let _e339 = shared_.words[(_e335 + 529u)];
-                let this_node = shared_.words[(_e335 + 785u)];
-                let this_edge = (_e247 + _e339);
+                let _e337 = owner;
+                let _e341 = shared_.words[(_e337 + 529u)];
+                let this_node = shared_.words[(_e337 + 785u)];
+                let this_edge = (_e249 + _e341);
                 let graph_targets_at = params.graph_targets_at;
-                let _e349 = fixed[(graph_targets_at + this_edge)];
-                relax(this_edge, _e349);
-                let _e350 = (_e247 + 256u);
-                if (_e350 < _e247) {
+                let _e351 = fixed[(graph_targets_at + this_edge)];
+                relax(this_edge, _e351);
+                let _e352 = (_e249 + 256u);
+                if (_e352 < _e249) {
                     break;
                 }
-                next = _e350;
+                next = _e352;
             }
             workgroupBarrier();
             if (lane == 0u) {
-                let _e355 = atomicLoad((&shared_.staged_len_front));
-                let _e356 = min(_e355, 1024u);
-                shared_.staged_front[1024] = _e356;
-                if (_e356 != 0u) {
-                    let _e360 = atomicAdd((&control.front_tail), _e356);
-                    shared_.staged_front[1025] = _e360;
+                let _e357 = atomicLoad((&shared_.staged_len_front));
+                let _e358 = min(_e357, 1024u);
+                shared_.staged_front[1024] = _e358;
+                if (_e358 != 0u) {
+                    let _e362 = atomicAdd((&control.front_tail), _e358);
+                    shared_.staged_front[1025] = _e362;
                 }
                 atomicStore((&shared_.staged_len_front), 0u);
             }
             workgroupBarrier();
-            let _e367 = shared_.staged_front[1024];
+            let _e369 = shared_.staged_front[1024];
             placed = lane;
             loop {
-                let _e369 = placed;
-                if (_e369 >= _e367) {
+                let _e371 = placed;
+                if (_e371 >= _e369) {
                     break;
                 }
-                let _e372 = shared_.staged_front[1025];
-                let _e373 = (_e372 + _e369);
-                let _e375 = shared_.staged_front[_e369];
+                let _e374 = shared_.staged_front[1025];
+                let _e375 = (_e374 + _e371);
+                let _e377 = shared_.staged_front[_e371];
                 let front_capacity_2 = params.front_capacity;
-                if (_e373 < front_capacity_2) {
+                if (_e375 < front_capacity_2) {
                     let front_items_at_2 = params.front_items_at;
                     let front_side_2 = control.front_side;
-                    plain[(front_items_at_2 + (_e373 + ((1u - front_side_2) * front_capacity_2)))] = _e375;
+                    plain[(front_items_at_2 + (_e375 + ((1u - front_side_2) * front_capacity_2)))] = _e377;
                 }
-                placed = (_e369 + 256u);
+                let pulls_1 = params.pulls;
+                if (pulls_1 != 0u) {
+                    let front_epoch_1 = control.front_epoch;
+                    let front_seen_at_1 = params.front_seen_at;
+                    atomicStore((&cells[(front_seen_at_1 + _e377)]), front_epoch_1);
+                    let graph_offsets_at_2 = params.graph_offsets_at;
+                    let _e404 = fixed[(graph_offsets_at_2 + _e377)];
+                    let _e408 = fixed[((graph_offsets_at_2 + _e377) + 1u)];
+                    let _e411 = own_edges;
+                    own_edges = (_e411 + (_e408 - _e404));
+                }
+                placed = (_e371 + 256u);
             }
-            let _e389 = (_e240 + (_e21 * 1024u));
-            tile = select(_e389, 4294967295u, (_e389 < _e240));
+            let _e414 = (_e242 + (_e23 * 1024u));
+            tile = select(_e414, 4294967295u, (_e414 < _e242));
         }
-        let _e392 = (_e46 + _e38);
-        of_block = select(_e392, 4294967295u, (_e392 < _e46));
+        let _e417 = (_e48 + _e40);
+        of_block = select(_e417, 4294967295u, (_e417 < _e48));
     }
-    let _e396 = (lane * 5u);
-    let _e398 = fault_kind;
-    shared_.words[(_e396 + 17u)] = _e398;
-    if (_e398 != 0u) {
-        let _e404 = fault_item;
-        shared_.words[(_e396 + 18u)] = _e404;
-        let _e410 = fault_pc;
-        shared_.words[(_e396 + 19u)] = _e410;
-        let _e416 = fault_index;
-        shared_.words[(_e396 + 20u)] = _e416;
-        let _e422 = fault_len;
-        shared_.words[(_e396 + 21u)] = _e422;
+    let _e422 = own_edges;
+    if (_e422 != 0u) {
+        let _e424 = atomicAdd((&shared_.edges), _e422);
+    }
+    let _e426 = (lane * 5u);
+    let _e428 = fault_kind;
+    shared_.words[(_e426 + 17u)] = _e428;
+    if (_e428 != 0u) {
+        let _e434 = fault_item;
+        shared_.words[(_e426 + 18u)] = _e434;
+        let _e440 = fault_pc;
+        shared_.words[(_e426 + 19u)] = _e440;
+        let _e446 = fault_index;
+        shared_.words[(_e426 + 20u)] = _e446;
+        let _e452 = fault_len;
+        shared_.words[(_e426 + 21u)] = _e452;
     }
     workgroupBarrier();
     if (lane < 16u) {
-        let _e433 = shared_.words[(((lane + 0u) * 5u) + 17u)];
-        let _e439 = shared_.words[(((lane + 16u) * 5u) + 17u)];
-        let _e445 = shared_.words[(((lane + 32u) * 5u) + 17u)];
-        let _e452 = shared_.words[(((lane + 48u) * 5u) + 17u)];
-        let _e458 = shared_.words[(((lane + 64u) * 5u) + 17u)];
-        let _e465 = shared_.words[(((lane + 80u) * 5u) + 17u)];
-        let _e472 = shared_.words[(((lane + 96u) * 5u) + 17u)];
-        let _e479 = shared_.words[(((lane + 112u) * 5u) + 17u)];
-        let _e485 = shared_.words[(((lane + 128u) * 5u) + 17u)];
-        let _e492 = shared_.words[(((lane + 144u) * 5u) + 17u)];
-        let _e499 = shared_.words[(((lane + 160u) * 5u) + 17u)];
-        let _e506 = shared_.words[(((lane + 176u) * 5u) + 17u)];
-        let _e513 = shared_.words[(((lane + 192u) * 5u) + 17u)];
-        let _e520 = shared_.words[(((lane + 208u) * 5u) + 17u)];
-        let _e527 = shared_.words[(((lane + 224u) * 5u) + 17u)];
-        let _e534 = shared_.words[(((lane + 240u) * 5u) + 17u)];
-        shared_.words[lane] = (((((((((((((((_e433 | _e439) | _e445) | _e452) | _e458) | _e465) | _e472) | _e479) | _e485) | _e492) | _e499) | _e506) | _e513) | _e520) | _e527) | _e534);
+        let _e463 = shared_.words[(((lane + 0u) * 5u) + 17u)];
+        let _e469 = shared_.words[(((lane + 16u) * 5u) + 17u)];
+        let _e475 = shared_.words[(((lane + 32u) * 5u) + 17u)];
+        let _e482 = shared_.words[(((lane + 48u) * 5u) + 17u)];
+        let _e488 = shared_.words[(((lane + 64u) * 5u) + 17u)];
+        let _e495 = shared_.words[(((lane + 80u) * 5u) + 17u)];
+        let _e502 = shared_.words[(((lane + 96u) * 5u) + 17u)];
+        let _e509 = shared_.words[(((lane + 112u) * 5u) + 17u)];
+        let _e515 = shared_.words[(((lane + 128u) * 5u) + 17u)];
+        let _e522 = shared_.words[(((lane + 144u) * 5u) + 17u)];
+        let _e529 = shared_.words[(((lane + 160u) * 5u) + 17u)];
+        let _e536 = shared_.words[(((lane + 176u) * 5u) + 17u)];
+        let _e543 = shared_.words[(((lane + 192u) * 5u) + 17u)];
+        let _e550 = shared_.words[(((lane + 208u) * 5u) + 17u)];
+        let _e557 = shared_.words[(((lane + 224u) * 5u) + 17u)];
+        let _e564 = shared_.words[(((lane + 240u) * 5u) + 17u)];
+        shared_.words[lane] = (((((((((((((((_e463 | _e469) | _e475) | _e482) | _e488) | _e495) | _e502) | _e509) | _e515) | _e522) | _e529) | _e536) | _e543) | _e550) | _e557) | _e564);
     }
     workgroupBarrier();
     if (lane == 0u) {
-        let _e555 = shared_.words[0];
-        let _e558 = shared_.words[1];
-        let _e561 = shared_.words[2];
-        let _e564 = shared_.words[3];
-        let _e567 = shared_.words[4];
-        let _e570 = shared_.words[5];
-        let _e574 = shared_.words[6];
-        let _e577 = shared_.words[7];
-        let _e580 = shared_.words[8];
-        let _e584 = shared_.words[9];
-        let _e588 = shared_.words[10];
-        let _e592 = shared_.words[11];
-        let _e596 = shared_.words[12];
-        let _e600 = shared_.words[13];
-        let _e604 = shared_.words[14];
-        let _e607 = shared_.words[15];
-        if ((((((((((((((((_e555 | _e558) | _e561) | _e564) | _e567) | _e570) | _e574) | _e577) | _e580) | _e584) | _e588) | _e592) | _e596) | _e600) | _e604) | _e607) != 0u) {
+        let _e585 = atomicLoad((&shared_.edges));
+        if (_e585 != 0u) {
+            let _e588 = atomicAdd((&control.front_edges), _e585);
+        }
+        let _e591 = shared_.words[0];
+        let _e594 = shared_.words[1];
+        let _e597 = shared_.words[2];
+        let _e600 = shared_.words[3];
+        let _e603 = shared_.words[4];
+        let _e606 = shared_.words[5];
+        let _e610 = shared_.words[6];
+        let _e613 = shared_.words[7];
+        let _e616 = shared_.words[8];
+        let _e620 = shared_.words[9];
+        let _e624 = shared_.words[10];
+        let _e628 = shared_.words[11];
+        let _e632 = shared_.words[12];
+        let _e636 = shared_.words[13];
+        let _e640 = shared_.words[14];
+        let _e643 = shared_.words[15];
+        if ((((((((((((((((_e591 | _e594) | _e597) | _e600) | _e603) | _e606) | _e610) | _e613) | _e616) | _e620) | _e624) | _e628) | _e632) | _e636) | _e640) | _e643) != 0u) {
             other = 1u;
             loop {
                 let this_other = other;
                 if (this_other >= 256u) {
                     break;
                 }
-                let _e627 = (this_other * 5u);
-                let _e631 = shared_.words[(_e627 + 17u)];
-                if (_e631 != 0u) {
-                    let _e636 = shared_.words[(_e627 + 18u)];
-                    let _e640 = shared_.words[(_e627 + 19u)];
-                    let _e644 = shared_.words[(_e627 + 20u)];
-                    let _e648 = shared_.words[(_e627 + 21u)];
-                    fault(_e631, _e636, _e640, _e644, _e648);
+                let _e663 = (this_other * 5u);
+                let _e667 = shared_.words[(_e663 + 17u)];
+                if (_e667 != 0u) {
+                    let _e672 = shared_.words[(_e663 + 18u)];
+                    let _e676 = shared_.words[(_e663 + 19u)];
+                    let _e680 = shared_.words[(_e663 + 20u)];
+                    let _e684 = shared_.words[(_e663 + 21u)];
+                    fault(_e667, _e672, _e676, _e680, _e684);
                 }
                 other = (this_other + 1u);
             }
-            let _e651 = atomicAdd((&control.faulted), 1u);
-            let _e652 = (_e651 * 5u);
-            let _e653 = fault_kind;
-            control.records[(_e652 + 0u)] = _e653;
-            let _e657 = fault_item;
-            control.records[(_e652 + 1u)] = _e657;
-            let _e661 = fault_pc;
-            control.records[(_e652 + 2u)] = _e661;
-            let _e665 = fault_index;
-            control.records[(_e652 + 3u)] = _e665;
-            let _e669 = fault_len;
-            control.records[(_e652 + 4u)] = _e669;
+            let _e687 = atomicAdd((&control.faulted), 1u);
+            let _e688 = (_e687 * 5u);
+            let _e689 = fault_kind;
+            control.records[(_e688 + 0u)] = _e689;
+            let _e693 = fault_item;
+            control.records[(_e688 + 1u)] = _e693;
+            let _e697 = fault_pc;
+            control.records[(_e688 + 2u)] = _e697;
+            let _e701 = fault_index;
+            control.records[(_e688 + 3u)] = _e701;
+            let _e705 = fault_len;
+            control.records[(_e688 + 4u)] = _e705;
         }
     }
 }

@@ -651,7 +651,7 @@ pub fn uniform_words(program: &Program) -> u32 {
     let scalars = program.scalars.iter().map(|s| u32::from(s.scalar.rows()));
     COMMON_WORDS
         + 1
-        + 3 * each(program.topologies.len())
+        + 4 * each(program.topologies.len())
         + 2 * each(program.buffers.len())
         + queues.chain(scalars).sum::<u32>()
         + each(stamped)

@@ -86,7 +86,9 @@ fn searches_pull_along_a_reverse() {
     let mut reference = marks::Session::new(&Runtime::vir0(), &graph).expect("it fits");
     for first in 0..4 {
         let start: Vec<bool> = (0..5_000).map(|v| v % 1_009 == first).collect();
-        let expected = reference.run(marks::Run { start: &start }).expect("no trap");
+        let expected = reference
+            .run(marks::Run { start: &start })
+            .expect("no trap");
         let out = session.run(marks::Run { start: &start }).expect("no trap");
         assert_eq!((out.mark, out.fans), (expected.mark, expected.fans));
     }
