@@ -233,8 +233,7 @@ pub struct Activity {
     pub items: u64,
     /// Items of the widest.
     pub widest: u64,
-    /// Sweeps that pulled, as [`crate::plan::pull`] allows: natively and on CUDA, where that looks at fewer
-    /// edges.
+    /// Sweeps that pulled, as [`crate::plan::pull`] allows, where that looks at fewer edges: natively and on CUDA.
     pub pulled: u64,
     /// Rounds that one cluster of CTAs ran among itself, on a GPU that has clusters.
     pub cluster_rounds: u64,
