@@ -73,6 +73,12 @@ impl Direction {
         false
     }
 
+    /// There is no room for stamps.
+    pub(crate) fn push(&mut self) {
+        self.pulls = 0;
+        self.symmetric = Symmetric::Known(false);
+    }
+
     /// The host has looked at `control`.
     pub(crate) fn look(&mut self, plan: &Plan, control: &[u32]) {
         if self.symmetric == Symmetric::Asked {

@@ -123,12 +123,14 @@ impl Memory {
     }
 
     /// Places everything of a run: what stays for the session at the beginning of its arena, and the rest behind it.
+    /// Stamps that only sweeps which pull ask for have no room where none does.
     pub(crate) fn place(
         &mut self,
         plan: &Plan,
         stays: &[bool],
-        sizes: &Sizes,
+        (sizes, pulls): (&Sizes, bool),
     ) -> Result<Vec<At>, RunError> {
+        let unused = |at: usize| !pulls && plan.stamps.contains(&(at, false));
         let mut places = vec![At::default(); plan.places.len()];
         let mut ends: HashMap<u32, (u64, u64, &str)> =
             plan.arenas.iter().map(|&a| (a, (0, 0, ""))).collect();
@@ -137,7 +139,10 @@ impl Memory {
                 if stays[at] != resident {
                     continue;
                 }
-                let words = place.words.value(sizes)?;
+                let words = match unused(at) {
+                    true => 0,
+                    false => place.words.value(sizes)?,
+                };
                 let (end, most, largest) = ends.get_mut(&place.arena).expect("arenas are bound");
                 places[at] = At { word: *end, words };
                 *end = end.saturating_add(words);

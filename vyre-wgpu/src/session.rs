@@ -363,9 +363,14 @@ impl Session {
         self.control.fill(0);
         self.results_from = None;
         self.waiting = None;
-        let places = self.memory.place(&pass.plan, &self.stays, &self.sizes)?;
-        self.places = places;
         let asks = self.direction.begin(&pass.plan, &self.sizes);
+        self.places = match self.place() {
+            Err(_) if self.direction.pulls > 0 => {
+                self.direction.push();
+                self.place()?
+            }
+            places => places?,
+        };
         self.lay_uniform()?;
         self.rounds.fill(0);
         self.once(pass.plan.begin, 0)?;
@@ -398,6 +403,11 @@ impl Session {
             );
         }
         self.on.check()
+    }
+
+    fn place(&mut self) -> Result<Vec<At>, RunError> {
+        let of = (&self.sizes, self.direction.pulls > 0);
+        self.memory.place(&self.pass.plan, &self.stays, of)
     }
 
     /// Every element of a place gets a value.
