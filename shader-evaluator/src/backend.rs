@@ -314,7 +314,7 @@ impl Session {
                 };
                 round_limit(program, sizes, FixpointId(fixpoint as u16), value)
             }
-            Stop::Turns(limit) => RunError::Work { limit },
+            Stop::Turns(limit) => RunError::Work { limit, of: None },
             other @ (Stop::Wrong { .. } | Stop::Plan(_) | Stop::Length(_)) => {
                 RunError::Invalid(other.to_string())
             }

@@ -238,6 +238,7 @@ impl Run<'_> {
                             "*" => a.checked_mul(b),
                             "/" => a.checked_div(b),
                             "%" => a.checked_rem(b),
+                            "min" => Some(a.min(b)),
                             "div_ceil" => {
                                 let quotient = a.checked_div(b);
                                 quotient.map(|q| q + i128::from(a % b != 0))

@@ -14,6 +14,7 @@ use vyre_core::vir0::container::decode;
 use vyre_core::vir0::module::{Program, WaveId};
 use vyre_examples::passes::{bfs, components, liveness, pagerank, saxpy};
 use vyre_naga::{File, Options, Target, Text, export, features, shaders};
+use vyre_tests::random::Random;
 use vyre_tests::{endless, graphs, passes as tested};
 // Their passes are among those that are listed.
 use {vyre_corpus as _, vyre_standard as _};
@@ -75,12 +76,36 @@ pub mod hubs {
     }
 }
 
-/// Every pass that these tests reach, by its id, but for that of this file.
+/// Arithmetic that shaders make of other operations.
+mod made_of {
+    use vyre::prelude::*;
+
+    #[kernel]
+    fn quotients(x: &u64, y: &u64, q: &mut u64, r: &mut u64, sq: &mut i64, sr: &mut i64) {
+        *q = *x / *y;
+        *r = *x % *y;
+        // All but the least by -1, which has no quotient.
+        let signed = *x as i64 | 1;
+        *sq = signed / (*y as i64);
+        *sr = signed % (*y as i64);
+    }
+
+    #[kernel]
+    fn wholes(x: &f64, trunc: &mut f64, round: &mut f64, fract: &mut f64) {
+        *trunc = x.trunc();
+        *round = x.round();
+        *fract = x.fract();
+    }
+}
+
+/// Every pass that these tests reach, by its id, but for those of this file.
 fn all() -> Vec<(String, Program)> {
     let all = vyre::passes();
-    let all = all
-        .iter()
-        .filter(|p| !p.module().starts_with("passes::hubs"));
+    let all = all.iter().filter(|p| {
+        !["passes::hubs", "passes::made_of"]
+            .iter()
+            .any(|of| p.module().starts_with(of))
+    });
     let all = all.map(|p| {
         let module = p.module().split("::").next().unwrap_or_default();
         let from = match module {
@@ -230,10 +255,15 @@ fn write_spirv(name: &str, program: &Program) {
 /// wide workgroups.
 fn runtimes() -> [Runtime; 5] {
     let vulkan = || Shaders::new(Target::Vulkan);
+    // Each loop says that it has come to its end.
+    let checked = Options {
+        checks_loops: true,
+        ..Options::default()
+    };
     [
         Runtime::vir0(),
         Runtime::on(Arc::new(Shaders::new(Target::WebGpu))),
-        Runtime::on(Arc::new(vulkan())),
+        Runtime::on(Arc::new(vulkan().with(checked))),
         Runtime::on(Arc::new(vulkan().with_rounds_at_once(3))),
         Runtime::on(Arc::new(vulkan().with_rounds_at_once(2).with_lanes(256))),
     ]
@@ -539,6 +569,71 @@ fn a_standalone_kernel() {
     assert_eq!(y, plain);
 }
 
+/// Numbers of 64 bits of all lengths, and those beside powers of two.
+fn wide_numbers() -> Vec<u64> {
+    let mut random = Random(5);
+    let mut numbers: Vec<u64> = (0..64)
+        .flat_map(|bits| {
+            let power = 1u64 << bits;
+            [power, power - 1, power + 1, !power]
+        })
+        .collect();
+    numbers.extend((0..256).map(|_| {
+        let wide = u64::from(random.below(u32::MAX)) << 32 | u64::from(random.below(u32::MAX));
+        wide >> random.below(64)
+    }));
+    numbers
+}
+
+#[test]
+fn quotients_of_64_bits() {
+    let numbers = wide_numbers();
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    let mut random = Random(6);
+    for &a in &numbers {
+        for _ in 0..6 {
+            let b = numbers[random.below(numbers.len() as u32) as usize];
+            x.push(a);
+            y.push(b.max(1));
+        }
+    }
+    let lanes = x.len();
+    let (q, r, sq, sr) = agree(|runtime| {
+        let (mut q, mut r) = (vec![0; lanes], vec![0; lanes]);
+        let (mut sq, mut sr) = (vec![0; lanes], vec![0; lanes]);
+        made_of::quotients::run(runtime, &x, &y, &mut q, &mut r, &mut sq, &mut sr)?;
+        Ok((q, r, sq, sr))
+    });
+    for i in 0..lanes {
+        assert_eq!((q[i], r[i]), (x[i] / y[i], x[i] % y[i]));
+        let (a, b) = ((x[i] as i64) | 1, y[i] as i64);
+        assert_eq!((sq[i], sr[i]), (a / b, a % b), "{a} {b}");
+    }
+}
+
+#[test]
+fn whole_parts_of_f64() {
+    let mut x: Vec<f64> = wide_numbers().into_iter().map(f64::from_bits).collect();
+    x.extend((0..70).flat_map(|power| {
+        let power = 2f64.powi(power);
+        [
+            power + 0.5,
+            -power - 0.5,
+            power + 0.25,
+            power * 0.75,
+            -power * 1.75,
+        ]
+    }));
+    x.retain(|x| x.is_finite());
+    let bits = |of: &[f64]| of.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
+    on_vulkan(|runtime| {
+        let made = || vec![0.0; x.len()];
+        let (mut trunc, mut round, mut fract) = (made(), made(), made());
+        made_of::wholes::run(runtime, &x, &mut trunc, &mut round, &mut fract)?;
+        Ok([trunc, round, fract].map(|of| bits(&of)))
+    });
+}
+
 /// On Vulkan, whose devices may have 64-bit atomics and f64, what the other targets do not get.
 #[test]
 fn atomics_of_64_bits() {
@@ -731,7 +826,7 @@ fn turns_of_loops_are_bounded() {
     let mut session = endless::spin::Session::new(&runtime, ()).expect("it fits");
     let spin = session.run(endless::spin::Run { items: 3, turns: 1 });
     assert!(
-        matches!(spin, Err(Error::Work { limit: 1_000 })),
+        matches!(spin, Err(Error::Work { limit: 1_000, .. })),
         "{spin:?}"
     );
     let out = session.run(endless::spin::Run { items: 3, turns: 0 });

@@ -368,7 +368,7 @@ fn a_run_takes_no_more_steps_than_it_may() {
             ..Limits::default()
         };
         let mut executor = opened(&endless, limits).unwrap();
-        let stopped = |e: RunError| matches!(e, RunError::Work { limit: 1_000 });
+        let stopped = |e: RunError| matches!(e, RunError::Work { limit: 1_000, .. });
         assert!(stopped(executor.run(&Args::default()).unwrap_err()));
         // The caller cannot lift the limit.
         assert!(executor.set_step_limit(None));

@@ -576,11 +576,7 @@ impl Body<'_, '_, '_> {
             self.save(written.and(self.live[pc]));
         }
         let body = self.f.close();
-        self.f.push(Statement::Loop {
-            body,
-            continuing: naga::Block::new(),
-            break_if: None,
-        });
+        self.f.repeat(body);
         self.now = before;
         let (_, leaves) = self.loops.pop().expect("it was opened");
         if leaves {

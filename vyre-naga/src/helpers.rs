@@ -30,6 +30,9 @@ pub(crate) enum Helper {
     Mul64,
     MulHigh64,
     /// Quotient and remainder of unsigned numbers, the divisor not 0.
+    /// Two words by one whose highest bit is set and which is more than the high word: quotient, remainder.
+    DivideTwo,
+    /// Quotient and remainder, a pair of words each.
     Divide64,
     DivideSigned64,
     RemainderSigned64,
@@ -186,52 +189,15 @@ impl Maker<'_> {
                 let sum = f.call(Helper::Add64, &[sum, y]);
                 f.give(Some(sum));
             }),
+            Helper::DivideTwo => {
+                let three = [("high", word), ("low", word), ("by", word)];
+                self.function("divide_two_words", &three, Some(pair), |f, a| {
+                    divide_two(f, (a[0], a[1], a[2]));
+                })
+            }
             Helper::Divide64 => {
                 let quad = Some(self.ty.quad);
-                self.function("divide_64", &two, quad, |f, a| {
-                    let pair = Some(f.m.ty.pair);
-                    let (rest, left) = (f.local("rest", pair), f.local("left", pair));
-                    let quotient = f.local("quotient", pair);
-                    let zero = f.u(0);
-                    let none = f.pair(zero, zero);
-                    f.store(rest, none);
-                    f.store(quotient, none);
-                    f.store(left, a[0]);
-                    let (from, to) = (f.u(0), f.u(64));
-                    f.count("bit", (from, to), |f, _| {
-                        let one = f.u(1);
-                        let now = f.load(left);
-                        let top = f.part(now, 1);
-                        let top = f.with(Bin::ShiftRight, top, 31);
-                        let shifted = f.call(Helper::ShiftLeft64, &[now, one]);
-                        f.store(left, shifted);
-                        let before = f.load(rest);
-                        let out = f.part(before, 1);
-                        let out = f.with(Bin::ShiftRight, out, 31);
-                        let shifted = f.call(Helper::ShiftLeft64, &[before, one]);
-                        let (low, high) = f.halves(shifted);
-                        let low = f.bin(Bin::InclusiveOr, low, top);
-                        let grown = f.pair(low, high);
-                        let less = f.call(Helper::Less64, &[grown, a[1]]);
-                        let over = f.truth(out);
-                        let not_less = f.not(less);
-                        let fits = f.bin(Bin::LogicalOr, over, not_less);
-                        let less = f.call(Helper::Sub64, &[grown, a[1]]);
-                        let next = f.select(fits, less, grown);
-                        f.store(rest, next);
-                        let so_far = f.load(quotient);
-                        let shifted = f.call(Helper::ShiftLeft64, &[so_far, one]);
-                        let (low, high) = f.halves(shifted);
-                        let bit = f.word_of(fits);
-                        let low = f.bin(Bin::InclusiveOr, low, bit);
-                        let next = f.pair(low, high);
-                        f.store(quotient, next);
-                    });
-                    let (q, r) = (f.load(quotient), f.load(rest));
-                    let ((ql, qh), (rl, rh)) = (f.halves(q), f.halves(r));
-                    let both = f.quad([ql, qh, rl, rh]);
-                    f.give(Some(both));
-                })
+                self.function("divide_64", &two, quad, |f, a| divide(f, (a[0], a[1])))
             }
             Helper::DivideSigned64 => {
                 self.function("divide_signed_64", &two, Some(pair), |f, a| {
@@ -578,6 +544,107 @@ impl Maker<'_> {
         body(&mut f, &values);
         f.define()
     }
+}
+
+/// Two words by one, a half of the quotient at a time (Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D, in
+/// base 2^16). What a half is guessed to be is two too much at most.
+fn divide_two(f: &mut Fun<'_, '_>, (high, low, by): (Value, Value, Value)) {
+    let [by_high, by_low] = [
+        f.with(Bin::ShiftRight, by, 16),
+        f.with(Bin::And, by, 0xffff),
+    ];
+    let half = |f: &mut Fun<'_, '_>, above: Value, next: Value| {
+        let (guess, rest) = (f.local("guess", None), f.local("rest", None));
+        let first = f.bin(Bin::Divide, above, by_high);
+        f.store(guess, first);
+        let product = f.bin(Bin::Multiply, first, by_high);
+        let over = f.bin(Bin::Subtract, above, product);
+        f.store(rest, over);
+        for _ in 0..2 {
+            let (now, over) = (f.load(guess), f.load(rest));
+            let wide = f.with(Bin::GreaterEqual, now, 1 << 16);
+            let product = f.bin(Bin::Multiply, now, by_low);
+            let there_is = f.with(Bin::ShiftLeft, over, 16);
+            let there_is = f.bin(Bin::InclusiveOr, there_is, next);
+            let less = f.bin(Bin::Greater, product, there_is);
+            let much = f.bin(Bin::LogicalOr, wide, less);
+            // Of more, nothing is missing.
+            let fits = f.with(Bin::Less, over, 1 << 16);
+            let much = f.bin(Bin::LogicalAnd, much, fits);
+            f.when(much, |f| {
+                let fewer = f.with(Bin::Subtract, now, 1);
+                f.store(guess, fewer);
+                let more = f.sum(over, by_high);
+                f.store(rest, more);
+            });
+        }
+        let guess = f.load(guess);
+        let above = f.with(Bin::ShiftLeft, above, 16);
+        let all = f.bin(Bin::InclusiveOr, above, next);
+        let product = f.bin(Bin::Multiply, guess, by);
+        (guess, f.bin(Bin::Subtract, all, product))
+    };
+    let next = f.with(Bin::ShiftRight, low, 16);
+    let (first, rest) = half(f, high, next);
+    let next = f.with(Bin::And, low, 0xffff);
+    let (second, rest) = half(f, rest, next);
+    let first = f.with(Bin::ShiftLeft, first, 16);
+    let quotient = f.sum(first, second);
+    let both = f.pair(quotient, rest);
+    f.give(Some(both));
+}
+
+/// Quotient and remainder of 64 bits, without a loop: a driver may count its turns.
+fn divide(f: &mut Fun<'_, '_>, (x, y): (Value, Value)) {
+    let (x_low, x_high) = f.halves(x);
+    let (y_low, y_high) = f.halves(y);
+    let zero = f.u(0);
+    let is_word = f.with(Bin::Equal, y_high, 0);
+    f.when(is_word, |f| {
+        let one = f.u(1);
+        let by = f.math(Math::Max, &[y_low, one]);
+        let high = f.bin(Bin::Divide, x_high, by);
+        let product = f.bin(Bin::Multiply, high, by);
+        let rest = f.bin(Bin::Subtract, x_high, product);
+        let zeros = f.math(Math::CountLeadingZeros, &[by]);
+        let two = f.pair(x_low, rest);
+        let shifted = f.call(Helper::ShiftLeft64, &[two, zeros]);
+        let (low, above) = f.halves(shifted);
+        let by = f.bin(Bin::ShiftLeft, by, zeros);
+        let both = f.call(Helper::DivideTwo, &[above, low, by]);
+        let (low, rest) = f.halves(both);
+        let rest = f.bin(Bin::ShiftRight, rest, zeros);
+        let all = f.quad([low, high, rest, zero]);
+        f.give(Some(all));
+    });
+    // The quotient is a word: guessed by the divisor's first 32 bits, it is one too much at most.
+    let zeros = f.math(Math::CountLeadingZeros, &[y_high]);
+    let shifted = f.call(Helper::ShiftLeft64, &[y, zeros]);
+    let first = f.part(shifted, 1);
+    let one = f.u(1);
+    let halved = f.call(Helper::ShiftRight64, &[x, one]);
+    let (low, high) = f.halves(halved);
+    let both = f.call(Helper::DivideTwo, &[high, low, first]);
+    let guess = f.part(both, 0);
+    let all = f.u(31);
+    let by = f.bin(Bin::Subtract, all, zeros);
+    let guess = f.bin(Bin::ShiftRight, guess, by);
+    // One fewer, so that it is too little rather than too much.
+    let some = f.with(Bin::NotEqual, guess, 0);
+    let some = f.word_of(some);
+    let guess = f.bin(Bin::Subtract, guess, some);
+    let two = f.pair(guess, zero);
+    let product = f.call(Helper::Mul64, &[two, y]);
+    let rest = f.call(Helper::Sub64, &[x, product]);
+    let less = f.call(Helper::Less64, &[rest, y]);
+    let over = f.call(Helper::Sub64, &[rest, y]);
+    let rest = f.select(less, rest, over);
+    let more = f.not(less);
+    let more = f.word_of(more);
+    let guess = f.sum(guess, more);
+    let (rest_low, rest_high) = f.halves(rest);
+    let all = f.quad([guess, zero, rest_low, rest_high]);
+    f.give(Some(all));
 }
 
 impl Fun<'_, '_> {

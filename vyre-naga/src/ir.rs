@@ -359,6 +359,36 @@ impl<'l> Maker<'l> {
     }
 }
 
+/// The kind of a fault that is the end of a loop by the driver.
+const CUT_LOOP: u32 = 254;
+
+/// The body of a loop with something before each of its breaks.
+fn with_breaks(body: Block, before: &Statement) -> Block {
+    let mut with = Block::new();
+    for (statement, span) in body.span_into_iter() {
+        let statement = match statement {
+            Statement::Break => {
+                with.push(before.clone(), span);
+                Statement::Break
+            }
+            Statement::If {
+                condition,
+                accept,
+                reject,
+            } => Statement::If {
+                condition,
+                accept: with_breaks(accept, before),
+                reject: with_breaks(reject, before),
+            },
+            Statement::Block(block) => Statement::Block(with_breaks(block, before)),
+            // Those in an inner loop leave that.
+            other => other,
+        };
+        with.push(statement, span);
+    }
+    with
+}
+
 /// A function in the making. Values of words are u32, conditions bool, values of 64 bits pairs of words, low one first.
 pub(crate) struct Fun<'m, 'l> {
     pub(crate) m: &'m mut Maker<'l>,
@@ -466,11 +496,35 @@ impl<'m, 'l> Fun<'m, 'l> {
     /// Until something in it leaves it.
     pub(crate) fn forever(&mut self, body: impl FnOnce(&mut Self)) {
         let body = self.inside(body);
+        self.repeat(body);
+    }
+
+    /// A loop of this body. Where a driver may end loops by itself, one that it ends is a fault, before all others.
+    pub(crate) fn repeat(&mut self, body: Block) {
+        let checks = self.m.layout.checks_loops();
+        let ended = checks.then(|| self.local("loop_ended", None));
+        let body = match ended {
+            Some(ended) => {
+                let (no, yes) = (self.u(0), self.u(1));
+                self.store(ended, no);
+                let (pointer, value) = (ended, yes);
+                with_breaks(body, &Statement::Store { pointer, value })
+            }
+            None => body,
+        };
         self.push(Statement::Loop {
             body,
             continuing: Block::new(),
             break_if: None,
         });
+        if let Some(ended) = ended {
+            let ended = self.load(ended);
+            let cut = self.with(Bin::Equal, ended, 0);
+            self.when(cut, |f| {
+                let (kind, none) = (f.constant("CUT_LOOP", CUT_LOOP), f.u(0));
+                f.act(Helper::Fault, &[kind, none, none, none, none]);
+            });
+        }
     }
 
     /// Counts a variable from `from` up to `to`.

@@ -95,7 +95,7 @@ pub(crate) enum Term {
     Nodes,
     Edges(u16),
     Scalar(u16),
-    /// `+`, `-`, `*`, `/` or `%`.
+    /// `+`, `-`, `*`, `/`, `%` or `min`.
     Op(&'static str),
     /// Words of this many bits.
     Words,
@@ -284,11 +284,17 @@ pub(crate) fn length(program: &Program, extent: Extent) -> Length {
         Extent::Scalar(s) => vec![Term::Scalar(s.0)],
         Extent::Nodes => vec![Term::Nodes],
         Extent::Edges(t) => vec![Term::Edges(t.0)],
-        // That number for each node is all that is pushed; where it is more than nodes plus edges, these are the room.
-        Extent::NodesPlusEdges | Extent::NodesTimes(_) => {
+        Extent::NodesPlusEdges => {
             let edges = (0..program.topologies.len() as u16).map(Term::Edges);
             let edges = edges.flat_map(|edges| [edges, Term::Op("+")]);
             [Term::Nodes].into_iter().chain(edges).collect()
+        }
+        Extent::NodesTimes(1) => vec![Term::Nodes],
+        Extent::NodesTimes(number) => {
+            let mut least = times(vec![Term::Nodes], number.into());
+            least.extend(length(program, Extent::NodesPlusEdges));
+            least.push(Term::Op("min"));
+            least
         }
         Extent::NodeBits(width) => {
             let width = match width {
@@ -496,6 +502,11 @@ impl Layout {
                 self.place(Piece::Field(l, i), name, Arena::Plain, words);
             }
         }
+    }
+
+    /// Whether loops say that they have come to their end.
+    pub(crate) fn checks_loops(&self) -> bool {
+        self.options.checks_loops
     }
 
     /// Whether several workgroups share out what an item of a sweep has.

@@ -64,6 +64,8 @@ pub struct Options {
     /// The invocations of a workgroup share out the edges of their items. Otherwise each takes those of its own item,
     /// but in narrow rounds.
     pub shares_edges: bool,
+    /// A driver may end loops by itself, and say nothing, as Mesa's software does: such a loop is a fault of the kind 254.
+    pub checks_loops: bool,
 }
 
 impl Default for Options {
@@ -73,6 +75,7 @@ impl Default for Options {
             lanes: 256,
             words: 4_096,
             shares_edges: true,
+            checks_loops: false,
         }
     }
 }

@@ -286,7 +286,7 @@ pub const ENOUGH: u64 = 1 << 40;
 pub fn ends<T>(limit: u64, ended: Result<T, Error>) -> bool {
     match ended {
         Ok(_) => true,
-        Err(Error::Work { limit: said }) if said == limit => false,
+        Err(Error::Work { limit: said, .. }) if said == limit => false,
         Err(e) => panic!("{e}"),
     }
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use thiserror::Error;
 use vyre_core::dsl::error::RunError;
+use vyre_core::plan::shaders::WORKGROUP;
 use wgpu::{
     AdapterInfo, Backends, Buffer, BufferDescriptor, BufferUsages, Device, DeviceDescriptor,
     DeviceType, ErrorFilter, Features, Instance, InstanceDescriptor, InstanceFlags, Limits,
@@ -139,6 +140,9 @@ const OPTIONAL: Features = Features::SHADER_F64
     .union(Features::SHADER_INT64)
     .union(Features::SHADER_INT64_ATOMIC_ALL_OPS)
     .union(CLOCK);
+
+/// Items of an invocation on an adapter that is software, where they are many.
+const SOFTWARE_ITEMS: u64 = 4;
 
 /// What the times of submissions are told by.
 const CLOCK: Features = Features::TIMESTAMP_QUERY.union(Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
@@ -300,11 +304,20 @@ impl Opened {
     /// Most workgroups that sweep at once: enough for every invocation that a large GPU runs, since what closes a sweep
     /// looks at the record of each.
     pub(crate) fn most_groups(&self) -> u32 {
-        let wanted = match self.adapter.is_software {
-            true => 64,
-            false => 4_096,
-        };
-        self.limits.max_compute_workgroups_per_dimension.min(wanted)
+        self.limits.max_compute_workgroups_per_dimension.min(4_096)
+    }
+
+    /// The same of a sweep of so many items. Software has few threads, so that more workgroups than these need are for
+    /// nothing; but it ends the loops of an invocation that has too many of the items.
+    pub(crate) fn groups_of(&self, items: u64) -> u32 {
+        let most = self.most_groups();
+        match self.adapter.is_software {
+            true => {
+                let groups = items.div_ceil(SOFTWARE_ITEMS * u64::from(WORKGROUP));
+                (groups.max(64).min(most.into())) as u32
+            }
+            false => most,
+        }
     }
 
     /// Workgroups for each item of a sweep that shares out edges, where items are few: a GPU has more room than those

@@ -12,7 +12,7 @@ use vyre_core::dsl::columns::{Column, Slice};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::{DeviceMemory, FrontierBytes};
 use vyre_core::plan::shaders::{is_stamped, record_words};
-use vyre_core::vir0::module::{Extent, FrontierId, Program, Role, WaveId};
+use vyre_core::vir0::module::{FrontierId, Program, Role, WaveId};
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::sizes::Sizes;
 use wgpu::{
@@ -415,13 +415,7 @@ impl DeviceMemory for Layout {
 
     fn frontier(&self, program: &Program, id: FrontierId, sizes: &Sizes) -> FrontierBytes {
         let frontier = &program.frontiers[id.index()];
-        let capacity = match frontier.capacity {
-            Extent::NodesPlusEdges | Extent::NodesTimes(_) => sizes
-                .edges
-                .iter()
-                .fold(sizes.nodes, |sum, &edges| sum.saturating_add(edges)),
-            extent => sizes.resolve(program, extent).unwrap_or(0),
-        };
+        let capacity = sizes.resolve(program, frontier.capacity).unwrap_or(0);
         let sides = if frontier.owner.is_some() { 2 } else { 1 };
         let rows = frontier
             .fields

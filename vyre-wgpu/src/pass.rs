@@ -125,6 +125,7 @@ impl Opened {
         };
         let options = Options {
             turns,
+            checks_loops: self.adapter.is_software,
             ..self.narrow(options)
         };
         let mut key = encode(program);

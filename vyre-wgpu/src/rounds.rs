@@ -339,7 +339,7 @@ impl Session {
             round,
             rounds,
             stride as u32,
-            on.most_groups(),
+            self.most_in_rounds(),
             on.spread(),
             0,
             steps as u32,

@@ -27,8 +27,9 @@ use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::trap::{Fault as Told, TrapKind};
 use wgpu::{Buffer, CommandEncoder, ComputePassDescriptor};
 
-/// The kind of a fault that is the limit of turns.
+/// The kinds of a fault that is the limit of turns, and of a loop that the driver ended.
 const TURNS: u32 = 255;
+const CUT_LOOP: u32 = 254;
 
 /// Results that may come with the last look.
 const FEW_BYTES: u64 = 4 << 20;
@@ -443,13 +444,19 @@ impl Session {
     /// Workgroups of so many invocations for so many items: none for none.
     fn groups_for(&self, items: u64, invocations: u64) -> u32 {
         let groups = items.div_ceil(invocations);
-        groups.min(self.most_groups(invocations)) as u32
+        groups.min(self.most_groups(items, invocations)) as u32
     }
 
-    /// The most workgroups of so many invocations.
-    fn most_groups(&self, invocations: u64) -> u64 {
+    /// The most workgroups of so many invocations for so many items.
+    fn most_groups(&self, items: u64, invocations: u64) -> u64 {
         let by = (invocations / u64::from(WORKGROUP)).max(1);
-        (u64::from(self.on.most_groups()) / by).max(1)
+        (u64::from(self.on.groups_of(items)) / by).max(1)
+    }
+
+    /// The same of sweeps in rounds whose items nobody knows before.
+    pub(crate) fn most_in_rounds(&self) -> u32 {
+        let edges = self.sizes.edges.iter().copied().max().unwrap_or(0);
+        self.on.groups_of(self.sizes.nodes.max(edges))
     }
 
     /// The same of a wave, some of which share out what an item has.
@@ -459,7 +466,7 @@ impl Session {
             true => items.saturating_mul(self.on.spread().into()),
             false => 0,
         };
-        let spread = spread.min(self.most_groups(wave.invocations)) as u32;
+        let spread = spread.min(self.most_groups(items, wave.invocations)) as u32;
         self.groups_for(items, wave.invocations).max(spread)
     }
 
@@ -496,6 +503,13 @@ impl Session {
                     wanted.push(Wanted { arena, at, column });
                 }
             }
+        }
+        let read = &mut results.report.readback;
+        for of in wanted.iter().filter(|of| of.at.words > 0) {
+            read.direct += 1;
+            read.direct_bytes += of.column.scalar().size_bytes() * of.at.words
+                / u64::from(of.column.scalar().rows());
+            read.copied_bytes += 4 * of.at.words;
         }
         let done = match self.results_from.take() {
             Some(from) => self.memory.see(|bytes| {
@@ -559,9 +573,20 @@ impl Session {
         })
     }
 
-    fn turns(&self) -> RunError {
-        RunError::Work {
-            limit: self.pass.plan.turns.into(),
+    /// The error of a fault that is no trap.
+    fn no_trap(&self, of: &str) -> Option<RunError> {
+        match self.control[self.pass.plan.trap.kind] {
+            TURNS => Some(RunError::Work {
+                limit: self.pass.plan.turns.into(),
+                of: Some(of.to_owned()),
+            }),
+            CUT_LOOP => Some(RunError::Backend(format!(
+                "`{of}`: {} has ended a loop before its end. It ends the loops of invocations that have taken 65,535 \
+                 turns of them, eight invocations together, and those in which they look for their work count, too; \
+                 `Runtime::native()` has no such limit",
+                self.on.adapter,
+            ))),
+            _ => None,
         }
     }
 
@@ -586,9 +611,11 @@ impl Session {
         }
         let fault = match self.control[plan.trap.kind] {
             0 => None,
-            TURNS => return Err(self.turns()),
             _ => {
                 let wave = WaveId(self.control[plan.trap.wave] as u16);
+                if let Some(error) = self.no_trap(&program.waves[wave.index()].name) {
+                    return Err(error);
+                }
                 let item = self.control[plan.trap.item];
                 Some(Box::new(Pending::new(program, (wave, item), self.told()?)))
             }
@@ -601,9 +628,12 @@ impl Session {
         match self.control[self.pass.plan.verdict] {
             0 => Ok(Verdict::Again),
             1 => Ok(Verdict::Done),
-            _ if self.control[self.pass.plan.trap.kind] == TURNS => Err(self.turns()),
             _ => {
-                let kernel = self.program.fixpoints[fixpoint.index()].until;
+                let of = &self.program.fixpoints[fixpoint.index()];
+                if let Some(error) = self.no_trap(&format!("until of {}", of.name)) {
+                    return Err(error);
+                }
+                let kernel = of.until;
                 Ok(Verdict::Faulted(Fault::at(
                     &self.program,
                     kernel,

@@ -24,11 +24,14 @@ pub enum Error {
         /// What it was given.
         limit: Duration,
     },
-    /// The run took more steps than it was given, and was ended. There is no result, and the session stays usable.
-    #[error("{}", RunError::Work { limit: *limit })]
+    /// The run took more steps than it was given, or an invocation of a shader more turns of loops than it may, and was
+    /// ended. There is no result, and the session stays usable.
+    #[error("{}", RunError::Work { limit: *limit, of: of.clone() })]
     Work {
-        /// What it was given.
+        /// What it was given, or what an invocation may take.
         limit: u64,
+        /// Of a shader, the wave or the condition.
+        of: Option<String>,
     },
     /// The arguments do not fit the pass, or the backend failed.
     #[error(transparent)]
@@ -74,7 +77,7 @@ impl From<RunError> for Error {
             RunError::Trap(trap) => Error::Trap(trap),
             RunError::Cancelled => Error::Cancelled,
             RunError::Deadline { limit } => Error::Deadline { limit },
-            RunError::Work { limit } => Error::Work { limit },
+            RunError::Work { limit, of } => Error::Work { limit, of },
             other => Error::Run(other),
         }
     }

@@ -131,7 +131,11 @@ impl Runtime {
                 Some(offered) => (offered.open)(Asked::ByName).map(Runtime::on).map_err(no),
                 None => {
                     let names: Vec<&str> = Runtime::names().iter().map(|(name, _)| *name).collect();
-                    Err(no(format!("this program has {}", names.join(", "))))
+                    let linked = match name {
+                        "wgpu" => "; one with `use vyre_wgpu as _;` has it, too",
+                        _ => "",
+                    };
+                    Err(no(format!("this program has {}{linked}", names.join(", "))))
                 }
             },
         }

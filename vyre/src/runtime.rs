@@ -70,13 +70,16 @@ impl Runtime {
     pub fn auto() -> Result<Runtime, Error> {
         // Native traps unwind out of the user's functions.
         let native = (!cfg!(panic = "abort")).then(Runtime::native);
-        let (first, others, why) = match (Runtime::gpu(), native) {
-            (Ok(gpu), native) => (gpu, Vec::from_iter(native), None),
-            (Err(no_gpu), Some(native)) => (native, Runtime::offered_to_auto(), Some(no_gpu)),
-            (Err(no_gpu), None) => {
-                let abort = "the native backend needs panic = \"unwind\"";
-                let why = format!("{no_gpu}; {abort}");
-                (Runtime::vir0(), Runtime::offered_to_auto(), Some(why))
+        let (first, others, why) = match Runtime::gpu() {
+            Ok(gpu) => (gpu, Vec::from_iter(native), None),
+            Err(no_gpu) => {
+                let (others, missing) = Runtime::offered_to_auto();
+                let mut why = [no_gpu].into_iter().chain(missing).collect::<Vec<_>>();
+                let cpu = native.unwrap_or_else(|| {
+                    why.push("the native backend needs panic = \"unwind\"".to_owned());
+                    Runtime::vir0()
+                });
+                (cpu, others, Some(why.join("; ")))
             }
         };
         let is_alone = others.is_empty();
@@ -92,12 +95,16 @@ impl Runtime {
         })
     }
 
-    /// What other crates offer that could be faster than the CPU.
-    fn offered_to_auto() -> Vec<Runtime> {
-        let opened = offered()
-            .into_iter()
-            .filter_map(|o| (o.open)(Asked::ByAuto).ok());
-        opened.map(Runtime::on).collect()
+    /// What other crates offer that could be faster than the CPU, and why the rest cannot be used.
+    fn offered_to_auto() -> (Vec<Runtime>, Vec<String>) {
+        let (mut opened, mut missing) = (Vec::new(), Vec::new());
+        for offered in offered() {
+            match (offered.open)(Asked::ByAuto) {
+                Ok(backend) => opened.push(Runtime::on(backend)),
+                Err(why) => missing.push(format!("no {}: {why}", offered.name)),
+            }
+        }
+        (opened, missing)
     }
 
     /// The GPU that [`auto`](Runtime::auto) takes, or why there is none.

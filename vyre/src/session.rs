@@ -706,7 +706,7 @@ impl<P: Pass> Session<P> {
     /// assert!(session.set_step_limit(Some(100)));
     /// assert_eq!(session.run(count::Run { n: 100 })?.out[99], 99);
     /// let error = session.run(count::Run { n: 101 }).unwrap_err();
-    /// assert!(matches!(error, Error::Work { limit: 100 }));
+    /// assert!(matches!(error, Error::Work { limit: 100, .. }));
     /// assert_eq!(error.to_string(), "the run was stopped after 100 steps, the limit that it was given");
     /// # Ok(())
     /// # }

@@ -743,13 +743,12 @@ impl<K: Has> Sides<K> {
     ) -> String {
         let mut text = loops_text(program);
         if let (Some(code), false) = (code, text.is_empty()) {
-            text += match code.starts_with("compiled") {
-                true => {
-                    "  long ones whose turns can go in any order may be shared out among the lanes of a warp\n"
-                }
-                false => {
-                    "  each runs in its own lane: only compiled code on a GPU shares loops out\n"
-                }
+            text += if code.starts_with("compiled") {
+                "  long ones whose turns can go in any order may be shared out among the lanes of a warp\n"
+            } else if code == "shaders" {
+                "  one whose turns can go in any order may be shared out among the invocations of a workgroup\n"
+            } else {
+                "  each runs in its own lane: only compiled code and shaders share loops out\n"
             };
         }
         if code.is_some() {

@@ -288,7 +288,7 @@ fn a_session_names_its_loops_and_who_takes_their_turns() {
     assert_eq!(lines[..lines.len() - 1], of_plan);
     assert_eq!(
         last.as_deref(),
-        Some("  each runs in its own lane: only compiled code on a GPU shares loops out")
+        Some("  each runs in its own lane: only compiled code and shaders share loops out")
     );
 }
 

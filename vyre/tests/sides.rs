@@ -1231,7 +1231,7 @@ fn limits_go_along_with_fused_sessions() {
     assert!(both.set_step_limit(Some(1)));
     assert!(matches!(
         run(&mut both),
-        Err(vyre::Error::Work { limit: 1 })
+        Err(vyre::Error::Work { limit: 1, .. })
     ));
     assert_eq!(both.backend(), "vir0");
     // What it has elsewhere forgets the limit with it.

@@ -551,7 +551,7 @@ fn an_interpreted_loop_takes_so_many_steps() {
     let mut session = spin::Session::new(&Runtime::vir0(), ()).expect("it fits");
     assert!(session.set_step_limit(Some(1_000)));
     let stopped = session.run(ENDLESS).map(drop);
-    let Err(Error::Work { limit: 1_000 }) = stopped else {
+    let Err(Error::Work { limit: 1_000, .. }) = stopped else {
         panic!("{stopped:?}");
     };
     assert!(session.set_step_limit(Some(1)));
@@ -589,7 +589,7 @@ fn native_rounds_are_steps() {
         .run(rounds::Run { wanted: 10 })
         .expect("10 items and 10 rounds");
     let stopped = session.run(rounds::Run { wanted: 11 }).map(drop);
-    assert!(matches!(stopped, Err(Error::Work { limit: 20 })));
+    assert!(matches!(stopped, Err(Error::Work { limit: 20, .. })));
 }
 
 /// A run may take all the steps that it has.
@@ -605,7 +605,7 @@ fn a_run_may_take_all_its_steps() {
             let stopped = session.run(run(items + 1)).map(drop);
             assert!(matches!(
                 stopped,
-                Err(Error::Work { limit: said }) if said == limit
+                Err(Error::Work { limit: said, .. }) if said == limit
             ));
         }
     }

@@ -177,11 +177,14 @@ pub enum RunError {
         /// What it was given.
         limit: Duration,
     },
-    /// The run was ended because it took more steps than it was given.
-    #[error("the run was stopped after {}, the limit that it was given", steps(*limit))]
+    /// The run was ended because it took more steps than it was given, or an invocation of a shader more turns of loops
+    /// than it may.
+    #[error("{}", too_much(*limit, of.as_deref()))]
     Work {
-        /// What it was given.
+        /// What it was given, or what an invocation may take.
         limit: u64,
+        /// Of a shader, the wave or the condition.
+        of: Option<String>,
     },
     /// The backend failed.
     #[error("{0}")]
@@ -194,6 +197,19 @@ fn bracketed(size: &str) -> String {
     match size {
         "" => String::new(),
         size => format!(" ({size})"),
+    }
+}
+
+fn too_much(limit: u64, of: Option<&str>) -> String {
+    match of {
+        None => format!(
+            "the run was stopped after {}, the limit that it was given",
+            steps(limit)
+        ),
+        Some(of) => format!(
+            "an invocation of `{of}` took {limit} turns of loops, over all of its items: no shader can be stopped, so that \
+             is the most"
+        ),
     }
 }
 

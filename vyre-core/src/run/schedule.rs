@@ -397,6 +397,7 @@ impl Meter {
         match self.is_spent {
             true => Err(RunError::Work {
                 limit: self.most_work,
+                of: None,
             }),
             false => Ok(()),
         }

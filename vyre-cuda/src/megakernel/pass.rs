@@ -316,7 +316,7 @@ impl Pass {
     /// and whatever it met behind that, it had taken too many before.
     pub(super) fn has_steps(&self, words: &Words) -> Result<(), RunError> {
         match self.most_steps {
-            Some(limit) if words.steps > limit => Err(RunError::Work { limit }),
+            Some(limit) if words.steps > limit => Err(RunError::Work { limit, of: None }),
             _ => Ok(()),
         }
     }

@@ -67,7 +67,36 @@ impl Maker<'_> {
             Double::Sqrt => math(self, Math::Sqrt),
             Double::Floor => math(self, Math::Floor),
             Double::Ceil => math(self, Math::Ceil),
-            Double::Trunc => math(self, Math::Trunc),
+            // Mesa's software gives back what has more digits than an i32.
+            Double::Trunc => self.function(&name, one, Some(pair), |f, a| {
+                let (low, high) = f.halves(a[0]);
+                let exponent = f.with(Bin::ShiftRight, high, 20);
+                let exponent = f.with(Bin::And, exponent, 0x7ff);
+                // Of the 52 bits behind the point, so many are in front of it.
+                let whole = f.with(Bin::Subtract, exponent, 1023);
+                let (ones, zero) = (f.u(u32::MAX), f.u(0));
+                let of_high = f.with(Bin::And, whole, 31);
+                let mask = f.u(0x000f_ffff);
+                let behind = f.bin(Bin::ShiftRight, mask, of_high);
+                let kept = f.with(Bin::ExclusiveOr, behind, u32::MAX);
+                let in_high = f.bin(Bin::And, high, kept);
+                let of_low = f.with(Bin::Subtract, whole, 20);
+                let of_low = f.with(Bin::And, of_low, 31);
+                let behind = f.bin(Bin::ShiftRight, ones, of_low);
+                let kept = f.with(Bin::ExclusiveOr, behind, u32::MAX);
+                let in_low = f.bin(Bin::And, low, kept);
+                let sign = f.with(Bin::And, high, 1 << 31);
+                let is_small = f.with(Bin::Less, exponent, 1023);
+                let is_short = f.with(Bin::Less, whole, 20);
+                let is_whole = f.with(Bin::GreaterEqual, whole, 52);
+                let short = f.pair(zero, in_high);
+                let long = f.pair(in_low, high);
+                let value = f.select(is_short, short, long);
+                let value = f.select(is_whole, a[0], value);
+                let none = f.pair(zero, sign);
+                let value = f.select(is_small, none, value);
+                f.give(Some(value));
+            }),
             Double::Fma => self.function(&name, &three, Some(pair), |f, a| {
                 let operands = [a[0], a[1], a[2]].map(|x| f.double(x));
                 let value = f.math(Math::Fma, &operands);

@@ -1,7 +1,7 @@
 //! What is asked of floats of both widths alike: made of integers, or of steps that are exact, so that it has the same
 //! bits everywhere.
 
-use super::Helper;
+use super::{Double, Helper};
 use crate::ir::{Fun, Maker, Value};
 use naga::{BinaryOperator as Bin, Function, Handle, MathFunction as Math, Statement};
 
@@ -88,7 +88,13 @@ impl Maker<'_> {
             }),
             FloatOp::Round => self.function(&format!("round_{of}"), one, Some(bits), |f, a| {
                 let x = f.number(float, a[0]);
-                let whole = f.math(Math::Trunc, &[x]);
+                let whole = match float {
+                    Float::F32 => f.math(Math::Trunc, &[x]),
+                    Float::F64 => {
+                        let whole = f.call(Helper::Double(Double::Trunc), &[a[0]]);
+                        f.number(float, whole)
+                    }
+                };
                 let rest = f.bin(Bin::Subtract, x, whole);
                 let rest = f.math(Math::Abs, &[rest]);
                 let half = f.u(float.power(-1));

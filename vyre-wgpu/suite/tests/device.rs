@@ -363,7 +363,7 @@ fn a_loop_that_does_not_end_is_ended() {
         .map(drop);
     let stopped = stopped.expect_err("it does not end");
     assert!(
-        matches!(stopped, Error::Work { limit: 10_000 }),
+        matches!(stopped, Error::Work { limit: 10_000, .. }),
         "{stopped}"
     );
     let out = session
@@ -394,6 +394,104 @@ fn a_hub_is_swept_whole_or_refused() {
         Ok(out) => assert_eq!(out.dist, distances(&graph, 0)),
         Err(e) => assert!(e.to_string().contains("has 70000 edges"), "{e}"),
     }
+}
+
+/// A division of 64 bits for each edge of a hub.
+#[wave_graph(deterministic)]
+pub mod shares {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        mark: u64,
+        by: u64,
+    }
+
+    #[wave(once)]
+    fn seed(front: &Push) {
+        front.push(0);
+    }
+
+    #[fixpoint(after(seed), until(front.is_empty()), max_rounds = 10)]
+    mod rounds {
+        #[wave(edges(graph, from = front))]
+        fn go(e: Edge, by: u64, mark: &Buf<Atomic<u64>>) {
+            mark[e.dst].fetch_add(700 / by);
+        }
+    }
+}
+
+#[test]
+fn divisions_are_no_turns() {
+    let edges: Vec<(u32, u32)> = (1..=5_000).map(|v| (0, v)).collect();
+    let graph = Csr::from_edges(5_001, &edges).expect("edges name nodes");
+    let runtime = Runtime::on(Arc::new(open()));
+    let mut session = shares::Session::new(&runtime, &graph).expect("it fits");
+    let out = session.run(shares::Run { by: 7 }).expect("no trap");
+    assert_eq!(out.mark[0], 0);
+    assert!(out.mark[1..].iter().all(|&mark| mark == 100));
+}
+
+/// Items that lie beside each other have their long loops at different times.
+#[kernel]
+fn apart(i: Index, turns: u32, out: &mut u32) {
+    let mut s = i;
+    for k in 0..8 {
+        let most = if i % 8 == k { turns } else { 0 };
+        for j in 0..most {
+            s = s.wrapping_mul(31).wrapping_add(j ^ i);
+        }
+    }
+    *out = s;
+}
+
+/// A driver that ends loops by itself gives no half of a result.
+#[test]
+fn loops_come_to_their_end_or_are_an_error() {
+    let runtime = Runtime::on(Arc::new(open()));
+    for turns in [1_000, 20_000] {
+        let (mut expected, mut out) = (vec![0; 64], vec![0; 64]);
+        apart::run(&Runtime::vir0(), turns, &mut expected).expect("no trap");
+        match apart::run(&runtime, turns, &mut out) {
+            Ok(_) => assert_eq!(out, expected),
+            Err(e) => {
+                let e = e.to_string();
+                assert!(
+                    turns > 1_000 && e.contains("ended a loop before its end"),
+                    "{e}"
+                );
+            }
+        }
+    }
+}
+
+/// Many items fall to each invocation.
+#[wave_graph]
+pub mod many {
+    pub struct Data {
+        #[reduce(count)]
+        met: u64,
+        #[reduce(max)]
+        last: u32,
+        items: u32,
+    }
+
+    #[wave(range(items))]
+    fn meet(i: Index, met: &Reduce<Count>, last: &Reduce<Max<u32>>) {
+        met.inc();
+        last.max(i);
+    }
+}
+
+#[test]
+fn an_invocation_has_as_many_items_as_it_takes() {
+    let runtime = Runtime::on(Arc::new(open()));
+    let mut session = many::Session::new(&runtime, ()).expect("it fits");
+    let items = 300_000_000;
+    let out = session.run(many::Run { items }).expect("no trap");
+    assert_eq!((out.met, out.last), (items.into(), items - 1));
 }
 
 /// Rounds that do not end are ended between submissions.
