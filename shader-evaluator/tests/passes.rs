@@ -77,11 +77,12 @@ pub mod hubs {
 }
 
 /// Arithmetic that shaders make of other operations.
-mod made_of {
+pub mod made_of {
     use vyre::prelude::*;
 
+    /// Of 64 bits.
     #[kernel]
-    fn quotients(x: &u64, y: &u64, q: &mut u64, r: &mut u64, sq: &mut i64, sr: &mut i64) {
+    pub fn quotients(x: &u64, y: &u64, q: &mut u64, r: &mut u64, sq: &mut i64, sr: &mut i64) {
         *q = *x / *y;
         *r = *x % *y;
         // All but the least by -1, which has no quotient.
@@ -90,8 +91,9 @@ mod made_of {
         *sr = signed % (*y as i64);
     }
 
+    /// Of f64.
     #[kernel]
-    fn wholes(x: &f64, trunc: &mut f64, round: &mut f64, fract: &mut f64) {
+    pub fn wholes(x: &f64, trunc: &mut f64, round: &mut f64, fract: &mut f64) {
         *trunc = x.trunc();
         *round = x.round();
         *fract = x.fract();

@@ -53,7 +53,8 @@ impl Adapter {
 
 impl fmt::Display for Adapter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}", self.name, self.api)
+        let software = if self.is_software { ", software" } else { "" };
+        write!(f, "{}, {}{software}", self.name, self.api)
     }
 }
 

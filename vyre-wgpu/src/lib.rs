@@ -96,8 +96,9 @@ impl Wgpu {
     }
 
     /// The same, with another limit for the turns of loops that an invocation may take in a dispatch: a shader cannot be
-    /// cancelled. A run that takes more ends with the error of a limit of work. By default they are 2^24. On an adapter
-    /// that is software they are 2^15 at most: Mesa's ends loops after 65,535 turns, and says nothing.
+    /// cancelled. They are those of all of its items, and the look that ends a loop counts as one. A run that takes more
+    /// ends with the error of a limit of work. By default they are 2^24. On an adapter that is software they are 2^15 at
+    /// most: Mesa's ends loops after 65,535 turns of all of them, and says nothing.
     #[must_use]
     pub fn with_turns(self, turns: u32) -> Wgpu {
         Wgpu {
@@ -130,8 +131,8 @@ impl Wgpu {
     }
 
     /// The same, where searches pull from frontiers of at least so many edges, in graphs that are symmetric or whose
-    /// reverse the pass names; 0: they never do. By default they do in wide searches, from the second or third run of a
-    /// session on.
+    /// reverse the pass names; 0: they never do. By default they do in wide searches, from the fourth run of a session on
+    /// or so.
     #[must_use]
     pub fn with_pull_from(self, edges: u32) -> Wgpu {
         Wgpu {
