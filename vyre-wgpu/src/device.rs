@@ -217,13 +217,18 @@ impl Opened {
 
     /// Whether the device has done all that it was asked for so far.
     pub(crate) fn check(&self) -> Result<(), RunError> {
+        let wrong = lock(&self.wrong).take();
+        if wrong.is_some() {
+            // That it was lost may be why.
+            self.notice();
+        }
         if let Some(why) = &*lock(&self.lost) {
             let name = &self.adapter.name;
             return Err(RunError::Backend(format!(
                 "the device `{name}` was lost: {why}; its sessions end, and new ones open it again"
             )));
         }
-        match lock(&self.wrong).take() {
+        match wrong {
             Some(why) => Err(RunError::Backend(why)),
             None => Ok(()),
         }
@@ -236,6 +241,9 @@ impl Opened {
             submission_index: Some(submitted),
             timeout: None,
         });
+        if waited.is_err() {
+            self.notice();
+        }
         self.check()?;
         match waited {
             Ok(_) => Ok(()),
